@@ -1,0 +1,34 @@
+"""The tables, grouped by aggregate. Foreign keys point one way; invariants are database constraints."""
+
+from annotator.models.audit import AuditEvent
+from annotator.models.corpus import ImportBatch, Problem, ReferenceLabels, Solution, Split
+from annotator.models.jobs import Job
+from annotator.models.labeling import Annotation, Assignment, Consensus, QueueRow
+from annotator.models.projects import Guidelines, Membership, Project, Role
+from annotator.models.quality import Adjudication, Gold, GoldResult
+from annotator.models.scoring import Score, ScoreFailure, Scorer, ScorerVersion
+
+__all__ = [
+    "Adjudication",
+    "Annotation",
+    "Assignment",
+    "AuditEvent",
+    "Consensus",
+    "Gold",
+    "GoldResult",
+    "Guidelines",
+    "ImportBatch",
+    "Job",
+    "Membership",
+    "Problem",
+    "Project",
+    "QueueRow",
+    "ReferenceLabels",
+    "Role",
+    "Score",
+    "ScoreFailure",
+    "Scorer",
+    "ScorerVersion",
+    "Solution",
+    "Split",
+]

@@ -1,0 +1,115 @@
+"""Problems, solutions and the imports that brought them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Now
+
+from annotator.models.projects import Membership, Project
+
+
+class ImportBatch(models.Model):
+    """One file that was read: what came of its rows, and where the bad ones were."""
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="imports")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    filename = models.CharField(max_length=255)
+    format = models.CharField(max_length=40)
+    labels_as = models.CharField(max_length=20)
+    state = models.CharField(max_length=20, choices=State.choices, default=State.RUNNING)
+    read = models.PositiveIntegerField(default=0)
+    imported = models.PositiveIntegerField(default=0)
+    duplicates = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0)
+    #: The first 1,000 rejected rows as [{"line", "field", "message"}].
+    errors = models.JSONField(default=list)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+
+    def __str__(self) -> str:
+        return self.filename
+
+
+class Split(models.TextChoices):
+    """Which side of the evaluation a problem is on, fixed at import."""
+
+    TRAIN = "train"
+    HOLDOUT = "holdout"
+
+
+class Problem(models.Model):
+    """A statement, with what is known of its answer."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="problems")
+    external_id = models.CharField(max_length=255, blank=True)
+    text = models.TextField()
+    content_hash = models.BinaryField(max_length=32)
+    answer = models.TextField(null=True)  # noqa: DJ001  null: not known, "": the empty answer
+    solution = models.TextField(null=True)  # noqa: DJ001
+    domain = models.CharField(max_length=100, blank=True)
+    subject = models.CharField(max_length=100, blank=True)
+    split = models.CharField(max_length=10, choices=Split.choices)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["project", "content_hash"], name="problem_once_per_project"),
+            models.CheckConstraint(name="problem_split", condition=Q(split__in=Split.values)),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id or f"problem {self.pk}"
+
+
+class Solution(models.Model):
+    """One trajectory for a problem. The database refuses any change to its steps."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="solutions")
+    problem = models.ForeignKey(Problem, on_delete=models.PROTECT, related_name="solutions")
+    batch = models.ForeignKey(ImportBatch, on_delete=models.PROTECT, related_name="solutions")
+    external_id = models.CharField(max_length=255, blank=True)
+    #: [{"text", "kind", "judged", "sep", "alternatives"}], see core.solutions.Step.
+    steps = models.JSONField()
+    n_steps = models.PositiveSmallIntegerField()
+    content_hash = models.BinaryField(max_length=32)
+    generator = models.JSONField(default=dict)
+    final_answer = models.TextField(null=True)  # noqa: DJ001
+    answer_correct = models.BooleanField(null=True)
+    derived_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="derived")
+    derived_reason = models.CharField(max_length=200, blank=True)
+    meta = models.JSONField(default=dict)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["project", "content_hash"], name="solution_once_per_project"),
+            models.UniqueConstraint(fields=["id", "n_steps"], name="solution_id_n_steps"),
+            models.CheckConstraint(name="solution_has_steps", condition=Q(n_steps__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id or f"solution {self.pk}"
+
+
+class ReferenceLabels(models.Model):
+    """The labels a file brought for a solution. Kept for evaluation and export; never shown, they fill no slot."""
+
+    solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="reference")
+    n_steps = models.PositiveSmallIntegerField()
+    labels = ArrayField(models.SmallIntegerField(null=True))
+    first_error = models.SmallIntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"reference labels of {self.solution_id}"

@@ -1,0 +1,190 @@
+"""The queue, assignments and annotations."""
+
+from __future__ import annotations
+
+import uuid
+from typing import ClassVar
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from annotator.core.labels import FinishReason
+from annotator.models.corpus import Solution
+from annotator.models.projects import Guidelines, Membership, Project
+from annotator.models.scoring import ScorerVersion
+
+
+
+class QueueRow(models.Model):
+    """Where a solution stands in the queue. Narrow on purpose: re-ranking rewrites these rows and nothing else."""
+
+    solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="queue_row")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
+    holdout = models.BooleanField()
+    priority = models.FloatField(default=0.0)
+    tiebreak = models.FloatField(default=0.0)
+    #: Drawn once at import, uniform in [0, 1): the order of the audit route.
+    shuffle = models.FloatField()
+    wanted = models.PositiveSmallIntegerField()
+    taken = models.PositiveSmallIntegerField(default=0)
+    #: Labels the audit prefix would still want of this solution; 0 on holdout.
+    audit_owed = models.SmallIntegerField()
+    ranked_by = models.ForeignKey(ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(name="queue_never_over", condition=Q(taken__lte=F("wanted"))),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                "project",
+                "holdout",
+                F("priority").desc(),
+                F("tiebreak").desc(),
+                "shuffle",
+                name="queue_untouched",
+                condition=Q(taken=0),
+            ),
+            models.Index(
+                "project",
+                "holdout",
+                F("priority").desc(),
+                name="queue_started",
+                condition=Q(taken__gt=0, taken__lt=F("wanted")),
+            ),
+            models.Index(
+                fields=["project", "holdout", "shuffle"], name="queue_shuffle", condition=Q(taken=0)
+            ),
+            models.Index(
+                fields=["project", "shuffle"],
+                name="queue_audit_started",
+                condition=Q(taken__gt=0, audit_owed__gt=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"queue row of {self.solution_id}"
+
+
+class Assignment(models.Model):
+    """One (solution, member, round) whose state moves; it holds the lease and the draft."""
+
+    class State(models.TextChoices):
+        LIVE = "live"
+        SUBMITTED = "submitted"
+        SKIPPED = "skipped"
+        EXPIRED = "expired"
+
+    class Purpose(models.TextChoices):
+        WORK = "work"
+        EXAM = "exam"
+        GOLD = "gold"
+        REPEAT = "repeat"
+        PRACTICE = "practice"
+
+    #: Random, so that neither order nor gaps tell gold from work.
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="assignments")
+    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="assignments")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="assignments")
+    round = models.PositiveSmallIntegerField(default=1)
+    purpose = models.CharField(max_length=10, choices=Purpose.choices, default=Purpose.WORK)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.LIVE)
+    slot = models.PositiveSmallIntegerField(null=True)
+    lease_expires_at = models.DateTimeField()
+    draft = models.JSONField(default=dict)
+    draft_version = models.PositiveIntegerField(default=0)
+    #: Why this one: {"route", "strategy", "score", "scorer_version", "rank", "pool", "round"}.
+    selection = models.JSONField(default=dict)
+    skip_reason = models.CharField(max_length=500, blank=True)
+    claimed_at = models.DateTimeField(db_default=Now(), editable=False)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["solution", "member", "round"], name="assignment_once_per_round"),
+            models.UniqueConstraint(
+                fields=["solution", "slot"],
+                condition=Q(state__in=["live", "submitted"]),
+                name="assignment_slot_once",
+            ),
+            models.CheckConstraint(
+                name="live_work_holds_a_slot",
+                condition=~Q(state="live", purpose="work") | Q(slot__isnull=False),
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["member", "claimed_at"], name="assignment_of_member"),
+            models.Index(fields=["lease_expires_at"], condition=Q(state="live"), name="assignment_leases"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.id)
+
+
+class Annotation(models.Model):
+    """One version of one person's labels of one solution. Append-only: only ``current`` and ``counted`` may change."""
+
+    class Source(models.TextChoices):
+        HUMAN = "human"
+        IMPORTED = "imported"
+
+    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="annotations")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="annotations")
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, null=True, related_name="annotations")
+    n_steps = models.PositiveSmallIntegerField()
+    version = models.PositiveSmallIntegerField(default=1)
+    current = models.BooleanField(default=True)
+    labels = ArrayField(models.SmallIntegerField(null=True))
+    #: Index of the first incorrect step, -1 for none, NULL where the labels don't tell.
+    stop = models.SmallIntegerField(null=True)
+    finish_reason = models.CharField(max_length=20, choices=[(reason.value, reason.value) for reason in FinishReason])
+    #: {"unsure": [step], "error_types": {step: name}, "comments": {step: text}, "reason": text}
+    details = models.JSONField(default=dict)
+    active_seconds = models.FloatField(null=True)
+    counted = models.BooleanField(default=True)
+    uncounted_reason = models.CharField(max_length=40, blank=True)
+    source = models.CharField(max_length=10, choices=Source.choices, default=Source.HUMAN)
+    guidelines = models.ForeignKey(Guidelines, on_delete=models.PROTECT, null=True, related_name="+")
+    client_id = models.UUIDField(null=True)
+    submitted_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["solution", "member", "version"], name="annotation_version_once"),
+            models.UniqueConstraint(
+                fields=["solution", "member"], condition=Q(current=True), name="annotation_one_current"
+            ),
+            models.CheckConstraint(
+                name="annotation_uncounted_says_why", condition=Q(counted=True) ^ ~Q(uncounted_reason="")
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["member", "-submitted_at"], name="annotation_of_member"),
+        ]
+
+    def __str__(self) -> str:
+        return f"annotation {self.pk}"
+
+
+class Consensus(models.Model):
+    """What the counted annotations of a solution say together. Recomputed; an adjudication stands above it."""
+
+    class State(models.TextChoices):
+        AGREED = "agreed"
+        TIED = "tied"
+
+    solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="consensus")
+    n_steps = models.PositiveSmallIntegerField()
+    method = models.CharField(max_length=40)
+    state = models.CharField(max_length=10, choices=State.choices)
+    labels = ArrayField(models.SmallIntegerField(null=True))
+    stop = models.SmallIntegerField(null=True)
+    n_annotations = models.PositiveSmallIntegerField()
+    posterior = models.FloatField(null=True)
+    computed_at = models.DateTimeField(db_default=Now())
+
+    def __str__(self) -> str:
+        return f"consensus of {self.solution_id}"
