@@ -1,0 +1,33 @@
+// Bundles src/ into dist/, where Django's staticfiles find it. Run by `make setup` after `npm ci`.
+import { existsSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = fileURLToPath(new URL(".", import.meta.url));
+const needed = ["src/app.js", "src/app.css"];
+const optional = ["src/workbench.js"];
+
+for (const entry of needed) {
+  if (!existsSync(here + entry)) {
+    console.error(`frontend/${entry} is missing: restore it (git checkout frontend/src).`);
+    process.exit(2);
+  }
+}
+
+rmSync(here + "dist", { recursive: true, force: true });
+await build({
+  absWorkingDir: here,
+  entryPoints: [...needed, ...optional.filter((entry) => existsSync(here + entry))],
+  outdir: "dist",
+  bundle: true,
+  minify: true,
+  format: "iife",
+  target: ["es2022", "chrome110", "firefox115", "safari16"],
+  charset: "utf8",
+  legalComments: "eof", // the licences of what is bundled go where the code goes
+  assetNames: "fonts/[name]-[hash]",
+  // Every browser that we serve reads woff2. KaTeX's stylesheet also names woff and ttf: the empty loader keeps
+  // the manifest storage from looking for files that nobody needs.
+  loader: { ".woff2": "file", ".woff": "empty", ".ttf": "empty" },
+  logLevel: "warning",
+});

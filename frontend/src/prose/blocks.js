@@ -1,0 +1,145 @@
+// Shapes spans into blocks: paragraphs, lists, headings, display formulas, fences. Still plain data, no DOM.
+//
+//   {type: "paragraph", inline}   {type: "heading", level, inline}   {type: "list", ordered, items: [{marker, inline}]}
+//   {type: "math", tex, source}   {type: "fence", value, lang}
+// and inline: {type: "text", value} | {type: "code", value} | {type: "math", …} | {type: "strong", inline}
+
+import { findSpans } from "../mathtext.js";
+
+const LINE = /^(?<indent>[ \t]*)(?:(?<hashes>#{1,6})[ \t]+|(?<bullet>[-*+•])[ \t]+|(?<number>\d{1,3}[.)])[ \t]+)/;
+
+/** The blocks of a text, in order. */
+export function toBlocks(text) {
+  const blocks = [];
+  let line = [];
+  let lines = [];
+  const endLine = () => {
+    lines.push(line);
+    line = [];
+  };
+  const endParagraph = () => {
+    endLine();
+    blocks.push(...linesToBlocks(lines));
+    lines = [];
+  };
+  for (const span of findSpans(text)) {
+    if (span.type === "fence" || (span.type === "math" && span.display)) {
+      endParagraph();
+      blocks.push(span);
+    } else if (span.type === "text") {
+      const parts = span.value.split("\n");
+      parts.forEach((part, i) => {
+        if (i > 0) endLine();
+        if (part) line.push({ type: "text", value: part });
+      });
+    } else {
+      line.push(span);
+    }
+  }
+  endParagraph();
+  return blocks;
+}
+
+const isBlank = (line) => line.every((span) => span.type === "text" && span.value.trim() === "");
+
+function linesToBlocks(lines) {
+  const blocks = [];
+  let current = null;
+  for (const line of lines) {
+    const lead = line[0]?.type === "text" ? LINE.exec(line[0].value)?.groups : undefined;
+    if (isBlank(line)) {
+      current = null;
+    } else if (lead?.hashes) {
+      blocks.push({ type: "heading", level: lead.hashes.length, inline: strong(withoutLead(line)) });
+      current = null;
+    } else if (lead?.bullet || lead?.number) {
+      current = intoList(blocks, current, lead, withoutLead(line));
+    } else if (current === null) {
+      current = { type: "paragraph", raw: [...line] };
+      blocks.push(current);
+    } else {
+      continueBlock(current, line);
+    }
+  }
+  return blocks.map(finish);
+}
+
+function intoList(blocks, current, lead, line) {
+  const ordered = Boolean(lead.number);
+  const item = { marker: lead.number ?? "•", depth: Math.min(3, Math.floor(lead.indent.length / 2)), raw: line };
+  if (current?.type === "list" && current.ordered === ordered) {
+    current.items.push(item);
+    return current;
+  }
+  // A blank line between two items of one list is no new list.
+  const last = blocks.at(-1);
+  if (current === null && last?.type === "list" && last.ordered === ordered) {
+    last.items.push(item);
+    return last;
+  }
+  const list = { type: "list", ordered, items: [item] };
+  blocks.push(list);
+  return list;
+}
+
+function continueBlock(block, line) {
+  const raw = block.type === "list" ? block.items.at(-1).raw : block.raw;
+  raw.push({ type: "text", value: "\n" }, ...line);
+}
+
+function withoutLead(line) {
+  const rest = line[0].value.replace(LINE, "");
+  return rest ? [{ type: "text", value: rest }, ...line.slice(1)] : line.slice(1);
+}
+
+function finish(block) {
+  if (block.type === "paragraph") return { type: "paragraph", inline: strong(block.raw) };
+  if (block.type !== "list") return block;
+  const items = block.items.map(({ marker, depth, raw }) => ({ marker, depth, inline: strong(raw) }));
+  return { type: "list", ordered: block.ordered, items };
+}
+
+// --- bold ----------------------------------------------------------------------------------------------------
+
+/** Turns **…** into {type: "strong"}; a pair may hold formulas and code, and "2**3**4" is no pair. */
+export function strong(spans) {
+  const pieces = spans.flatMap((span) => (span.type === "text" ? splitStars(span.value) : [span]));
+  const out = [];
+  for (let i = 0; i < pieces.length; i += 1) {
+    const close = pieces[i].type === "stars" && canOpen(pieces, i) ? closingStars(pieces, i) : -1;
+    if (close < 0) {
+      out.push(pieces[i].type === "stars" ? { type: "text", value: "**" } : pieces[i]);
+    } else {
+      out.push({ type: "strong", inline: merge(pieces.slice(i + 1, close)) });
+      i = close;
+    }
+  }
+  return merge(out);
+}
+
+const splitStars = (value) =>
+  value
+    .split(/(\*\*)/)
+    .filter(Boolean)
+    .map((part) => (part === "**" ? { type: "stars" } : { type: "text", value: part }));
+
+const edge = (piece, end) => (piece?.type === "text" ? piece.value.at(end) : piece ? "x$" : "");
+const canOpen = (pieces, i) => !/^[A-Za-z0-9]$/.test(edge(pieces[i - 1], -1)) && /^\S/.test(edge(pieces[i + 1], 0));
+const canClose = (pieces, i) => /^\S/.test(edge(pieces[i - 1], -1)) && !/^[A-Za-z0-9]$/.test(edge(pieces[i + 1], 0));
+
+function closingStars(pieces, open) {
+  for (let i = open + 2; i < pieces.length; i += 1) {
+    if (pieces[i].type === "stars" && canClose(pieces, i)) return i;
+  }
+  return -1;
+}
+
+function merge(pieces) {
+  const out = [];
+  for (const piece of pieces) {
+    const last = out.at(-1);
+    if (piece.type === "text" && last?.type === "text") out[out.length - 1] = { type: "text", value: last.value + piece.value };
+    else out.push(piece.type === "stars" ? { type: "text", value: "**" } : piece);
+  }
+  return out;
+}
