@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-const needed = ["src/app.js", "src/app.css"];
-const optional = ["src/workbench.js"];
+// A page loads theme.js and app.js, and one of workbench.js or prose.js, which both carry KaTeX.
+const needed = ["src/theme.js", "src/app.js", "src/app.css", "src/workbench.js", "src/prose.js"];
 
 for (const entry of needed) {
   if (!existsSync(here + entry)) {
@@ -17,7 +17,7 @@ for (const entry of needed) {
 rmSync(here + "dist", { recursive: true, force: true });
 await build({
   absWorkingDir: here,
-  entryPoints: [...needed, ...optional.filter((entry) => existsSync(here + entry))],
+  entryPoints: needed,
   outdir: "dist",
   bundle: true,
   minify: true,
