@@ -41,6 +41,10 @@ class Services:
         while wait and last and _keeper_lives(self._run) and time.monotonic() < deadline:
             time.sleep(0.01)
 
+    def alive(self) -> bool:
+        """Whether the services still have their keeper; always true of services from the environment."""
+        return self._run is None or _keeper_lives(self._run)
+
     def __enter__(self) -> Services:
         return self
 

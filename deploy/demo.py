@@ -1,0 +1,251 @@
+"""The demo's supervisor: starts everything, says where it is, restarts what dies, stops it all in order.
+
+It imports no Django, so it stays small and answers Ctrl-C at any moment. Whatever needs Django before the
+first page happens in deploy/prepare.py, a child that reports on its stdout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import http.client
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from checks import HOST, CannotGoOn, check_port, only_demo, var_folder  # noqa: E402
+
+from annotator.embedded import Services, ServicesUnavailable, hold, secret_key  # noqa: E402
+from annotator.embedded.services import dies_with_its_parent  # noqa: E402
+
+PATIENCE = 90  # seconds until the first page and the first answer of a worker
+QUICK_DEATHS = 3  # before the first page: more of them, and it will never come
+
+
+class Stop(BaseException):
+    """Ctrl-C or a signal to end. Not an Exception: nothing on the way may take it for a failure."""
+
+
+@dataclass
+class Child:
+    """One program of the demo. In a session of its own, so that Ctrl-C reaches the supervisor alone."""
+
+    name: str
+    words: list[str]
+    log: Path
+    patience: float
+    variables: dict[str, str] = field(default_factory=dict)
+    process: subprocess.Popen[bytes] | None = None
+    started: float = 0.0
+    deaths: int = 0
+    again_at: float | None = None
+
+    def start(self) -> None:
+        self.again_at, self.started = None, time.monotonic()
+        with self.log.open("ab" if self.deaths else "wb") as output:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", *self.words],
+                cwd=ROOT,
+                env={**os.environ, **self.variables},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                preexec_fn=dies_with_its_parent(signal.SIGTERM),
+            )
+
+    def look_after(self) -> None:
+        """Start it again when it has died: at once the first time, then after 1, 2, 4, … 30 s."""
+        now = time.monotonic()
+        if self.again_at is not None:
+            if now >= self.again_at:
+                self.start()
+        elif self.process is not None and self.process.poll() is not None:
+            self.deaths = 1 if now - self.started > 60 else self.deaths + 1
+            wait = 0 if self.deaths == 1 else min(30, 2 ** (self.deaths - 2))
+            self.again_at = now + wait
+            say(f"The {self.name} ended (status {self.process.returncode}) and is started again: {self.log}")
+
+    def stop(self) -> None:
+        """Ask it to end; whatever is left of its session after its patience is killed."""
+        if self.process is None:
+            return
+        for signum, patience in ((signal.SIGTERM, self.patience), (signal.SIGKILL, 5)):
+            if self.process.poll() is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(
+                        self.process.pid, signum
+                    ) if signum == signal.SIGKILL else self.process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(patience)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def say(text: str) -> None:
+    print(text, flush=True)
+
+
+def programs(port: int, var: Path) -> list[Child]:
+    """Web, worker and beat, in the order in which they start; they stop in the reverse."""
+    log = var / "log"
+    celery = ["celery", "-A", "annotator.config.celery"]
+    web = ["gunicorn", "annotator.config.wsgi", "--bind", f"{HOST}:{port}", "--worker-class", "gthread"]
+    web += ["--workers", "2", "--threads", "4", "--graceful-timeout", "5", "--access-logfile", "-"]
+    worker = [*celery, "worker", "-P", "threads", "-c", "2", "-Q", "default,scoring", "--loglevel", "INFO"]
+    beat = [*celery, "beat", "--schedule", str(var / "beat"), "--pidfile=", "--loglevel", "INFO"]
+    return [
+        Child("web server", web, log / "web.log", 8, {"STEPMARK_DB_POOL": "1"}),
+        Child("worker", worker, log / "worker.log", 15),
+        Child("scheduler", beat, log / "beat.log", 5),
+    ]
+
+
+def set_environment(services: Services, var: Path) -> None:
+    """What the one settings file reads; children inherit it."""
+    os.environ.setdefault("SECRET_KEY", secret_key(var))
+    os.environ.update(
+        DATABASE_URL=services.database_url,
+        REDIS_URL=services.redis_url,
+        DJANGO_SETTINGS_MODULE="annotator.config.settings",
+        STEPMARK_ENV="demo",
+        STEPMARK_STATIC_ROOT=str(var / "static"),
+        STEPMARK_VAR=str(var),
+    )
+
+
+class Preparation:
+    """deploy/prepare.py at work: a line "migrated", then one JSON object with the logins."""
+
+    def __init__(self, var: Path) -> None:
+        self.log = var / "log" / "prepare.log"
+        with self.log.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, str(ROOT / "deploy" / "prepare.py")],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                start_new_session=True,
+                preexec_fn=dies_with_its_parent(signal.SIGKILL),
+            )
+
+    def line(self) -> str:
+        """The next thing it says. Raises CannotGoOn when it failed instead."""
+        assert self.process.stdout is not None
+        if said := self.process.stdout.readline().decode():
+            return said
+        self.process.wait()
+        last = ["", *self.log.read_text(errors="replace").strip().splitlines()][-1]
+        raise CannotGoOn(f"The demo could not be prepared: {last} (see {self.log}).")
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def answers(port: int) -> bool:
+    """Whether the site says that it is ready, database included."""
+    connection = http.client.HTTPConnection(HOST, port, timeout=2)
+    try:
+        connection.request("GET", "/readyz")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def await_first_page(port: int, children: list[Child]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not answers(port):
+        for child in children:
+            child.look_after()
+            if child.deaths >= QUICK_DEATHS:
+                raise CannotGoOn(f"The {child.name} keeps ending; see {child.log}.")
+        if time.monotonic() > deadline:
+            raise CannotGoOn(f"No page after {PATIENCE} s; see {children[0].log}.")
+        time.sleep(0.05)
+
+
+def announce(port: int, said: dict[str, Any], seconds: float) -> None:
+    say(f"\nStepmark is ready after {seconds:.1f} s:  http://{HOST}:{port}/\n")
+    for login in said["logins"]:
+        say(f"  {login['role']:<10} {login['name']:<12} password {login['password']}")
+    say("\nCtrl-C stops everything; the next start finds the same data ('make demo-reset' forgets it).")
+
+
+def run(port: int, var: Path) -> None:
+    """Until Stop. What was started is stopped in the reverse order, and this returns when nothing is left."""
+    began = time.monotonic()
+    children: list[Child] = []
+    preparation: Preparation | None = None
+    services: Services | None = None
+    try:
+        services = hold(var)
+        set_environment(services, var)
+        preparation = Preparation(var)
+        preparation.line()
+        say(f"The database is ready ({time.monotonic() - began:.1f} s); starting the programs.")
+        for child in programs(port, var):
+            children.append(child)
+            child.start()
+        await_first_page(port, children)
+        said = json.loads(preparation.line())
+        announce(port, said, time.monotonic() - began)
+        while True:
+            for child in children:
+                child.look_after()
+            if not services.alive():
+                say("The embedded services ended; starting them again.")
+                services.release()
+                services = hold(var)
+            time.sleep(0.3)
+    finally:
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_IGN)
+        if preparation is not None:
+            preparation.stop()
+        for child in reversed(children):
+            child.stop()
+        if services is not None:
+            services.release(wait=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=8000)
+    port = parser.parse_args().port
+    var = var_folder(ROOT)
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signum, stop)
+    try:
+        lock = only_demo(var)
+        check_port(port)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"http://{HOST}:{port}/, process {os.getpid()}".encode(), 0)
+        run(port, var)
+    except Stop:
+        say("\nStopped.")
+        return 0
+    except (CannotGoOn, ServicesUnavailable) as failure:
+        print(failure, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
