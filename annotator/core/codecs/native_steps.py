@@ -1,0 +1,86 @@
+"""The steps of a native row: a list of texts or objects, or one text to be segmented."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotator.core.codecs.base import Caps, InvalidRow, ReadOptions
+from annotator.core.codecs.fields import Fields, check_length, describe
+from annotator.core.segmentation import SegmentationError, steps
+from annotator.core.solutions import CONTEXT_KINDS, JUDGED_KINDS, KINDS, Step
+
+_STEP = frozenset({"text", "kind", "judged", "sep", "alternatives"})
+_MAX_SEP = 10_000
+
+#: For each unknown field of a step: the index of the step (as text) → its value.
+Unknown = dict[str, dict[str, Any]]
+
+
+def read_steps(fields: Fields, options: ReadOptions) -> tuple[tuple[Step, ...], Unknown]:
+    """The steps, and the steps' unknown fields. A list is never cut again, whatever the segmentation rule."""
+    values = fields.values
+    if values.get("steps") is None and values.get("solution") is not None:
+        return _segmented(fields, options), {}
+    if values.get("solution") is not None:
+        raise InvalidRow("solution", 'expected either "steps" or "solution"; got both')
+    if "steps" not in values:
+        raise InvalidRow("steps", 'the field is missing; expected "steps", or "solution" with the whole text')
+    if isinstance(values["steps"], str):
+        fields.fail("steps", 'a list of steps (one text to be segmented goes under "solution")')
+    unknown: Unknown = {}
+    entries = fields.entries("steps", options.caps)
+    return tuple(_step(entry, index, options.caps, unknown) for index, entry in enumerate(entries)), unknown
+
+
+def _segmented(fields: Fields, options: ReadOptions) -> tuple[Step, ...]:
+    text = fields.text("solution", options.caps.line_bytes)
+    try:
+        found = steps(text, options.segment_rule)
+    except SegmentationError as error:
+        raise InvalidRow("solution", str(error)) from None
+    if len(found) > options.caps.steps:
+        raise InvalidRow("solution", f"expected at most {options.caps.steps:,} steps; got {len(found):,}")
+    for index, step in enumerate(found):
+        check_length("solution", f"step {index + 1}: ", step.text, options.caps.step_chars)
+        check_length("solution", f"the space after step {index + 1}: ", step.sep, _MAX_SEP)
+    return found
+
+
+def _step(entry: object, index: int, caps: Caps, unknown: Unknown) -> Step:
+    place = f"step {index + 1}: "
+    if isinstance(entry, str):
+        entry = {"text": entry}
+    if not isinstance(entry, dict):
+        raise InvalidRow("steps", f"{place}expected a text or an object; got {describe(entry)}")
+    for key in entry.keys() - _STEP:
+        unknown.setdefault(key, {})[str(index)] = entry[key]
+    text, kind = entry.get("text"), entry.get("kind", "reasoning")
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidRow("steps", f'{place}expected a "text" that is not blank; got {describe(text)}')
+    check_length("steps", place, text, caps.step_chars)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InvalidRow(
+            "steps", f"{place}expected a kind of {', '.join(sorted(KINDS))}; got {describe(kind)}"
+        )
+    return Step(text, kind, _judged(entry, kind, place), *_rest(entry, place))
+
+
+def _judged(entry: dict[str, Any], kind: str, place: str) -> bool:
+    judged = entry.get("judged", kind in JUDGED_KINDS)
+    if not isinstance(judged, bool):
+        raise InvalidRow("steps", f'{place}expected "judged" to be true or false; got {describe(judged)}')
+    if judged and kind in CONTEXT_KINDS:
+        raise InvalidRow("steps", f"{place}a step of kind {kind} is context and can't be judged")
+    return judged
+
+
+def _rest(entry: dict[str, Any], place: str) -> tuple[str, tuple[Any, ...]]:
+    sep, alternatives = entry.get("sep", ""), entry.get("alternatives")
+    if not isinstance(sep, str):
+        raise InvalidRow("steps", f'{place}expected "sep" to be a text; got {describe(sep)}')
+    check_length("steps", f"{place}sep: ", sep, _MAX_SEP)
+    if alternatives is not None and not isinstance(alternatives, list):
+        raise InvalidRow(
+            "steps", f'{place}expected "alternatives" to be a list; got {describe(alternatives)}'
+        )
+    return sep, tuple(alternatives or ())

@@ -1,0 +1,92 @@
+"""Whole files through a codec: rows in, rows out, one at a time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+import orjson
+
+from annotator.core.codecs.base import (
+    CAPS,
+    Caps,
+    Codec,
+    ExportRow,
+    ImportRow,
+    InvalidRow,
+    LeftOut,
+    ReadOptions,
+    RowError,
+)
+from annotator.core.codecs.lines import JsonLine, LineFile, read_lines
+from annotator.core.codecs.policies import Policies, check_policies
+from annotator.core.segmentation import Rule
+
+
+def read_rows(
+    file: LineFile, codec: Codec, segment_rule: str = Rule.AUTO, caps: Caps = CAPS
+) -> Iterator[ImportRow | RowError]:
+    """Each solution of the file with its line, or what is wrong with that line; good rows are kept.
+
+    A line is one row unless its format puts several solutions on one; a line with any of them broken is
+    rejected as a whole. Duplicates are the importer's to find.
+    """
+    options = ReadOptions(segment_rule, caps)
+    for line in read_lines(file, caps):
+        if isinstance(line, RowError):
+            yield line
+            continue
+        try:
+            records = codec.read(line.value, options)
+        except InvalidRow as error:
+            yield RowError(line.number, error.field, error.message)
+            continue
+        for record in records:
+            yield ImportRow(line.number, record)
+
+
+def first_objects(file: LineFile, count: int = 20, caps: Caps = CAPS) -> list[dict[str, Any]]:
+    """The first objects that parse, for `detect`; broken lines are passed over, 1,000 lines at most are read.
+
+    The file is left where reading stopped: the caller rewinds it.
+    """
+    lines = islice(read_lines(file, caps), 1_000)
+    return list(islice((line.value for line in lines if isinstance(line, JsonLine)), count))
+
+
+@dataclass(slots=True)
+class ExportTally:
+    """What an export has written so far, what it left out by reason, and what rows lost by kind."""
+
+    written: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
+
+
+def write_rows(
+    rows: Iterable[ExportRow], codec: Codec, policies: Policies, tally: ExportTally
+) -> Iterator[bytes]:
+    """Lines of strict JSON, each with its newline; the tally grows as they are taken.
+
+    Raises PolicyNotSupported at once, NeutralPolicyNeeded when the first neutral step is met.
+    """
+    check_policies(codec, policies)
+    return _written(rows, codec, policies, tally)
+
+
+def _written(
+    rows: Iterable[ExportRow], codec: Codec, policies: Policies, tally: ExportTally
+) -> Iterator[bytes]:
+    for row in rows:
+        try:
+            written = codec.write(row, policies)
+        except LeftOut as left_out:
+            tally.left_out[left_out.reason] += 1
+            continue
+        tally.lost.update(written.lost)
+        for value in written.objects:
+            tally.written += 1
+            yield orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
