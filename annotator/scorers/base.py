@@ -1,0 +1,120 @@
+"""The one door to every scorer: steps in, probabilities out.
+
+What goes in holds no outcome, reference answer or label, so no scorer can lean on them. What comes out is a
+small `Scored`, never a logit or a tensor. One solution's failure is its own: it never fails the batch.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from annotator.core.solutions import Step
+
+#: What the values of a scorer mean. Utility (Monte-Carlo) is never shown as correctness.
+CORRECTNESS = "correctness"
+UTILITY = "utility"
+MEASURES = frozenset({CORRECTNESS, UTILITY})
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringInput:
+    """What a scorer may see of a solution: the problem's text, and all steps, context included."""
+
+    problem: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """One solution's scores.
+
+    ``values`` has one entry per step over all steps: the probability in [0, 1] that it is correct (or what
+    ``measures`` says), None where the step takes no label. ``spread`` has the same shape and is a standard
+    deviation, zero or more; None where the scorer has none.
+    """
+
+    values: tuple[float | None, ...]
+    spread: tuple[float | None, ...]
+    measures: str = CORRECTNESS
+    error_types: tuple[str | None, ...] | None = None
+    rationale: str | None = None
+    usage: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreFailure:
+    """Why one solution has no scores, in a sentence for people."""
+
+    message: str
+
+
+class InvalidScores(ValueError):
+    """Scores that don't fit their solution; the message says which rule they break."""
+
+
+class ScoringCancelled(Exception):
+    """The caller asked to stop; nothing of the batch counts."""
+
+
+class Scorer(Protocol):
+    """A process reward model.
+
+    ``version`` identifies the numbers that produce the scores: same version, same scores. ``threshold`` is
+    the probability below which the scorer calls a step an error.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
+
+    @property
+    def measures(self) -> str: ...
+
+    @property
+    def threshold(self) -> float: ...
+
+    def score(
+        self, batch: Sequence[ScoringInput], *, cancelled: Callable[[], bool]
+    ) -> list[Scored | ScoreFailure]:
+        """One result per input, in order. Raises ScoringCancelled once ``cancelled()`` is true."""
+        ...
+
+
+ScorerFactory = Callable[[Mapping[str, Any]], Scorer]
+
+
+def checked(scored: Scored, steps: Sequence[Step]) -> Scored:
+    """The same scores, once they are known to fit the steps. Raises InvalidScores where they do not.
+
+    A value for each judged step and none for context; values in [0, 1]; spreads finite, zero or more, and
+    only beside a value.
+    """
+    if scored.measures not in MEASURES:
+        raise InvalidScores(f"scores measure one of {sorted(MEASURES)}, got {scored.measures!r}")
+    for name, row in (
+        ("values", scored.values),
+        ("spread", scored.spread),
+        ("error types", scored.error_types),
+    ):
+        if row is not None and len(row) != len(steps):
+            raise InvalidScores(f"the solution has {len(steps)} steps, but {len(row)} {name} came back")
+    for index, (step, value, width) in enumerate(zip(steps, scored.values, scored.spread, strict=True)):
+        _check_step(index, step, value, width)
+    return scored
+
+
+def _check_step(index: int, step: Step, value: float | None, width: float | None) -> None:
+    place = f"step {index + 1}"
+    if step.judged != (value is not None):
+        raise InvalidScores(f"{place} {'has no score' if step.judged else 'is context and takes no score'}")
+    if value is not None and not 0.0 <= value <= 1.0:
+        raise InvalidScores(f"{place}: a score lies between 0 and 1, got {value!r}")
+    if width is None:
+        return
+    if value is None or not (math.isfinite(width) and width >= 0.0):
+        raise InvalidScores(f"{place}: a spread is a number, zero or more, beside a score, got {width!r}")

@@ -1,0 +1,50 @@
+"""The door to every scorer refuses scores that do not fit their solution."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from annotator.core.solutions import Step
+from annotator.scorers import KINDS, UnknownScorer, make
+from annotator.scorers.base import InvalidScores, Scored, checked
+
+STEPS = (Step("a"), Step("b", kind="tool", judged=False), Step("c"))
+GOOD = Scored(values=(0.9, None, 0.2), spread=(0.1, None, None))
+
+
+def test_scores_that_fit_pass_unchanged() -> None:
+    assert checked(GOOD, STEPS) is GOOD
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"values": (0.9, 0.2)}, "3 steps, but 2 values"),
+        ({"spread": (0.1,)}, "3 steps, but 1 spread"),
+        ({"error_types": ("sign",)}, "3 steps, but 1 error types"),
+        ({"values": (math.nan, None, 0.2)}, "step 1: a score lies between"),
+        ({"values": (0.9, None, 1.2)}, "step 3: a score lies between"),
+        ({"values": (None, None, 0.2), "spread": (None,) * 3}, "step 1 has no score"),
+        ({"values": (0.9, 0.5, 0.2)}, "step 2 is context"),
+        ({"spread": (math.inf, None, None)}, "step 1: a spread"),
+        ({"spread": (-0.1, None, None)}, "step 1: a spread"),
+        ({"spread": (0.1, 0.1, 0.1)}, "step 2: a spread"),
+        ({"measures": "happiness"}, "scores measure one of"),
+    ],
+)
+def test_scores_that_do_not_fit_are_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidScores, match=message):
+        checked(replace(GOOD, **change), STEPS)  # type: ignore[arg-type]
+
+
+def test_every_kind_makes_a_scorer_that_names_itself() -> None:
+    for kind in KINDS:
+        assert make(kind).name == kind
+
+
+def test_an_unknown_kind_is_refused_by_name() -> None:
+    with pytest.raises(UnknownScorer, match="oracle"):
+        make("oracle")
