@@ -99,15 +99,16 @@ def _explained(line: bytes, error: orjson.JSONDecodeError, caps: Caps) -> Invali
         return InvalidRow("", f"expected UTF-8; byte {bad.start + 1} of the line is 0x{byte:02x}")
     if "depth" in error.msg:
         return InvalidRow("", f"expected at most {caps.depth} levels of nesting; there are over 1,000")
-    column = error.pos + 1
-    found = _NOT_A_NUMBER.match(text, error.pos)
+    # With a sign the parser stops after it, so one character further back is looked at first.
+    found = _NOT_A_NUMBER.match(text, max(0, error.pos - 1)) or _NOT_A_NUMBER.match(text, error.pos)
     if found:
-        return InvalidRow("", f"{found.group()} at column {column} is not JSON; expected a number or null")
+        at = found.start() + 1
+        return InvalidRow("", f"{found.group()} at column {at} is not JSON; expected a number or null")
     if "surrogate" in error.msg:
         field, place = _surrogate_field(text)
         half = "half of a surrogate pair (\\ud800 to \\udfff alone)"
         return InvalidRow(field, f"{place}expected text; there is {half}, which stands for no character")
-    return InvalidRow("", f"bad JSON at column {column}: {error.msg}")
+    return InvalidRow("", f"bad JSON at column {error.pos + 1}: {error.msg}")
 
 
 def _surrogate_field(text: str) -> tuple[str, str]:

@@ -61,7 +61,7 @@ class PolicyNotSupported(PolicyError):
 
     def __init__(self, format_name: str, option: str, asked: str, supported: Collection[str]) -> None:
         choices = ", ".join(sorted(supported)) or "none, it needs no such choice"
-        super().__init__(f"{format_name} can't do {option} {asked!r}; it supports: {choices}")
+        super().__init__(f"{format_name} can't do {option} {str(asked)!r}; it supports: {choices}")
 
 
 class SupportsPolicies(Protocol):
