@@ -35,7 +35,9 @@ if DEBUG and PRODUCTION:
 SECRET_KEY = os.environ.get("SECRET_KEY", "")
 if not SECRET_KEY:
     if PRODUCTION:
-        raise ImproperlyConfigured("Set SECRET_KEY to a long random value of your own (see docs/operators.md).")
+        raise ImproperlyConfigured(
+            "Set SECRET_KEY to a long random value of your own (see docs/operators.md)."
+        )
     SECRET_KEY = "only-for-commands-that-sign-nothing"  # noqa: S105
 elif PRODUCTION and len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("SECRET_KEY is too short to be safe; use at least 32 random characters.")
@@ -49,7 +51,9 @@ def database(url: str) -> dict[str, Any]:
     """Django's settings for a postgresql:// URL; a socket folder goes into ?host=."""
     parts = urlsplit(url)
     if parts.scheme not in {"postgres", "postgresql"}:
-        raise ImproperlyConfigured("DATABASE_URL must start with postgresql:// (PostgreSQL is the only database).")
+        raise ImproperlyConfigured(
+            "DATABASE_URL must start with postgresql:// (PostgreSQL is the only database)."
+        )
     query = dict(parse_qsl(parts.query))
     return {
         "ENGINE": "django.db.backends.postgresql",
@@ -142,7 +146,9 @@ _STATIC = "whitenoise.storage.CompressedManifestStaticFilesStorage"
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {
-        "BACKEND": _STATIC if ENVIRONMENT != "test" else "django.contrib.staticfiles.storage.StaticFilesStorage"
+        "BACKEND": _STATIC
+        if ENVIRONMENT != "test"
+        else "django.contrib.staticfiles.storage.StaticFilesStorage"
     },
 }
 
@@ -164,7 +170,9 @@ CONTENT_SECURITY_POLICY = {
 HTTPS = flag("STEPMARK_HTTPS", PRODUCTION)
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if flag("STEPMARK_BEHIND_PROXY", False) else None
+SECURE_PROXY_SSL_HEADER = (
+    ("HTTP_X_FORWARDED_PROTO", "https") if flag("STEPMARK_BEHIND_PROXY", False) else None
+)
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"
@@ -179,7 +187,15 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = False  # a lost wake-up costs nothing: the reconcile announces the job again
 CELERY_TASK_DEFAULT_QUEUE = "default"
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
-CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 1.0, "socket_timeout": 5.0, "visibility_timeout": 3600}
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "socket_connect_timeout": 1.0,
+    "socket_timeout": 5.0,
+    "visibility_timeout": 3600,
+    # A request that finds the broker dead must not wait for it.
+    "max_retries": 0,
+    "interval_start": 0,
+    "interval_step": 0,
+}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False

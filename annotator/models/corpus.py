@@ -104,9 +104,11 @@ class Solution(models.Model):
 
 
 class ReferenceLabels(models.Model):
-    """The labels a file brought for a solution. Kept for evaluation and export; never shown, they fill no slot."""
+    """The labels a file brought for a solution: for evaluation and export; never shown, they fill no slot."""
 
-    solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="reference")
+    solution = models.OneToOneField(
+        Solution, on_delete=models.PROTECT, primary_key=True, related_name="reference"
+    )
     n_steps = models.PositiveSmallIntegerField()
     labels = ArrayField(models.SmallIntegerField(null=True))
     first_error = models.SmallIntegerField(null=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Exists, F, OuterRef, Q
 from django.db.models.functions import Now
 
 from annotator.core.labels import FinishReason
@@ -15,12 +15,57 @@ from annotator.models.corpus import Solution
 from annotator.models.projects import Guidelines, Membership, Project
 from annotator.models.scoring import ScorerVersion
 
+#: How many started solutions a claim looks at before it turns to untouched ones, so that a long history costs nothing.
+PROBE = 200
+
+
+class QueueRows(models.QuerySet["QueueRow"]):
+    """The queue's own words."""
+
+    def unseen_by(self, member_id: int) -> QueueRows:
+        """Rows that this member has never been given."""
+        mine = Assignment.objects.filter(solution_id=OuterRef("solution_id"), member_id=member_id)
+        return self.filter(~Exists(mine))
+
+    def locked(self, *, blocking: bool) -> QueueRows:
+        """Lock what is read: skip rows that others hold, or wait for them."""
+        return self.select_for_update(skip_locked=not blocking)
+
+    def untouched(self) -> QueueRows:
+        """Rows that nobody has or had."""
+        return self.filter(taken=0)
+
+    def open(self) -> QueueRows:
+        """Rows that want another label."""
+        return self.filter(taken__lt=F("wanted"))
+
+    def started(self) -> QueueRows:
+        """Rows that have some of their labels and want more."""
+        return self.filter(taken__gt=0, taken__lt=F("wanted"))
+
+    def owed_to_audit(self) -> QueueRows:
+        """Rows that have a label but not as many as the audit prefix wants."""
+        return self.filter(taken__gt=0, audit_owed__gt=0)
+
+    def by_priority(self) -> QueueRows:
+        """What the scorer is least sure of first; the audit order breaks the last ties."""
+        return self.order_by("-priority", "-tiebreak", "shuffle")
+
+    def by_shuffle(self) -> QueueRows:
+        """The audit order: uniform and independent of every score."""
+        return self.order_by("shuffle")
+
+    def among_first(self, ranked: QueueRows) -> QueueRows:
+        """Only the first PROBE rows of another ordering."""
+        return self.filter(solution_id__in=ranked.values("solution_id")[:PROBE])
 
 
 class QueueRow(models.Model):
-    """Where a solution stands in the queue. Narrow on purpose: re-ranking rewrites these rows and nothing else."""
+    """Where a solution stands in the queue. Narrow on purpose: re-ranking rewrites these rows alone."""
 
-    solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="queue_row")
+    solution = models.OneToOneField(
+        Solution, on_delete=models.PROTECT, primary_key=True, related_name="queue_row"
+    )
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
     holdout = models.BooleanField()
     priority = models.FloatField(default=0.0)
@@ -32,6 +77,8 @@ class QueueRow(models.Model):
     #: Labels the audit prefix would still want of this solution; 0 on holdout.
     audit_owed = models.SmallIntegerField()
     ranked_by = models.ForeignKey(ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+")
+
+    objects: ClassVar[Any] = QueueRows.as_manager()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -125,7 +172,7 @@ class Assignment(models.Model):
 
 
 class Annotation(models.Model):
-    """One version of one person's labels of one solution. Append-only: only ``current`` and ``counted`` may change."""
+    """One version of one person's labels of one solution. Append-only but for ``current`` and ``counted``."""
 
     class Source(models.TextChoices):
         HUMAN = "human"
@@ -133,14 +180,18 @@ class Annotation(models.Model):
 
     solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="annotations")
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="annotations")
-    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, null=True, related_name="annotations")
+    assignment = models.ForeignKey(
+        Assignment, on_delete=models.PROTECT, null=True, related_name="annotations"
+    )
     n_steps = models.PositiveSmallIntegerField()
     version = models.PositiveSmallIntegerField(default=1)
     current = models.BooleanField(default=True)
     labels = ArrayField(models.SmallIntegerField(null=True))
     #: Index of the first incorrect step, -1 for none, NULL where the labels don't tell.
     stop = models.SmallIntegerField(null=True)
-    finish_reason = models.CharField(max_length=20, choices=[(reason.value, reason.value) for reason in FinishReason])
+    finish_reason = models.CharField(
+        max_length=20, choices=[(reason.value, reason.value) for reason in FinishReason]
+    )
     #: {"unsure": [step], "error_types": {step: name}, "comments": {step: text}, "reason": text}
     details = models.JSONField(default=dict)
     active_seconds = models.FloatField(null=True)
@@ -170,13 +221,15 @@ class Annotation(models.Model):
 
 
 class Consensus(models.Model):
-    """What the counted annotations of a solution say together. Recomputed; an adjudication stands above it."""
+    """What a solution's counted annotations say together. Recomputed; an adjudication stands above it."""
 
     class State(models.TextChoices):
         AGREED = "agreed"
         TIED = "tied"
 
-    solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="consensus")
+    solution = models.OneToOneField(
+        Solution, on_delete=models.PROTECT, primary_key=True, related_name="consensus"
+    )
     n_steps = models.PositiveSmallIntegerField()
     method = models.CharField(max_length=40)
     state = models.CharField(max_length=10, choices=State.choices)

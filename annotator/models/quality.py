@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Exists, OuterRef
 from django.db.models.functions import Now
 
 from annotator.models.corpus import Solution
-from annotator.models.labeling import Annotation
+from annotator.models.labeling import Annotation, Assignment
 from annotator.models.projects import Membership, Project
+
+
+class GoldItems(models.QuerySet["Gold"]):
+    """Gold's own words."""
+
+    def unseen_by(self, member_id: int) -> GoldItems:
+        """Gold that this member has never been given, in whatever disguise."""
+        mine = Assignment.objects.filter(solution_id=OuterRef("solution_id"), member_id=member_id)
+        return self.filter(~Exists(mine))
 
 
 class Gold(models.Model):
@@ -29,6 +39,8 @@ class Gold(models.Model):
     source = models.CharField(max_length=20, choices=Source.choices)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
+    objects: ClassVar[Any] = GoldItems.as_manager()
+
     class Meta:
         verbose_name_plural = "gold"
 
@@ -39,7 +51,9 @@ class Gold(models.Model):
 class GoldResult(models.Model):
     """How one annotation of a gold solution did. See core.screening for the rules."""
 
-    annotation = models.OneToOneField(Annotation, on_delete=models.PROTECT, primary_key=True, related_name="+")
+    annotation = models.OneToOneField(
+        Annotation, on_delete=models.PROTECT, primary_key=True, related_name="+"
+    )
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="gold_results")
     #: NULL when the person gave up or called the problem bad.
     item_right = models.BooleanField(null=True)

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
+from django.db.models import Count, Q
+from django.utils import timezone
+
+from annotator.models import Annotation, Assignment, Project, QueueRow
+
+#: "Left" is counted up to here.
+LEFT_CAP = 100_000
+
+SENTENCES = {
+    "all_done": "Every solution in this project has the labels it needs.",
+    "waiting": "The solutions that are left are with other people or need somebody else's eyes.",
+    "paused": "A manager has paused your work in this project.",
+}
 
 
 @dataclass(frozen=True)
@@ -22,6 +36,16 @@ class StepView:
     @property
     def number(self) -> int:
         return self.index + 1
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What a person has marked so far, from the draft or from a form that was refused."""
+
+    labels: Sequence[int | None]
+    details: Mapping[str, Any]
+    finish_reason: str
+    active_seconds: float
 
 
 @dataclass(frozen=True)
@@ -76,3 +100,77 @@ class NothingLeft:
     reason: str
     sentence: str
     progress: Progress
+
+
+def bench(assignment_id: uuid.UUID, *, typed: Marked | None = None) -> Bench:
+    """Shape one assignment for its page: a constant number of queries, whatever the number of steps.
+
+    ``typed`` is what a refused form held; it stands above the stored draft.
+    """
+    assignment = Assignment.objects.select_related("solution__problem", "project").get(pk=assignment_id)
+    solution = assignment.solution
+    marked = typed if typed is not None and len(typed.labels) == solution.n_steps else _marked(assignment)
+    return Bench(
+        project=project_view(assignment.project),
+        assignment_id=str(assignment.pk),
+        problem_text=solution.problem.text,
+        final_answer=solution.final_answer,
+        steps=[
+            StepView(index, step["kind"], step["judged"], step["text"], marked.labels[index])
+            for index, step in enumerate(solution.steps)
+        ],
+        details=marked.details,
+        finish_reason=marked.finish_reason,
+        draft_version=assignment.draft_version,
+        active_seconds=marked.active_seconds,
+        progress=progress(member_id=assignment.member_id, project_id=assignment.project_id),
+    )
+
+
+def is_open(assignment_id: uuid.UUID, *, member_id: int) -> bool:
+    """Whether this is the person's own assignment and still takes labels."""
+    takes = [Assignment.State.LIVE, Assignment.State.EXPIRED]
+    return Assignment.objects.filter(pk=assignment_id, member_id=member_id, state__in=takes).exists()
+
+
+def _marked(assignment: Assignment) -> Marked:
+    draft = assignment.draft
+    return Marked(
+        labels=draft.get("labels") or [None] * assignment.solution.n_steps,
+        details=draft.get("details") or {},
+        finish_reason=draft.get("finish_reason") or "",
+        active_seconds=draft.get("active_seconds") or 0.0,
+    )
+
+
+def nothing_left(*, member_id: int, project_id: int, reason: str) -> NothingLeft:
+    """Shape the page that says why there is nothing to judge."""
+    project = Project.objects.get(pk=project_id)
+    return NothingLeft(
+        project=project_view(project),
+        reason=reason,
+        sentence=SENTENCES[reason],
+        progress=progress(member_id=member_id, project_id=project_id),
+    )
+
+
+def project_view(project: Project) -> ProjectView:
+    """The project with its newest guidelines."""
+    guidelines = project.guidelines.order_by("-version").first()
+    return ProjectView(
+        slug=project.slug,
+        name=project.name,
+        mode=project.mode,
+        guidelines=guidelines.text if guidelines else "",
+        guidelines_version=guidelines.version if guidelines else None,
+    )
+
+
+def progress(*, member_id: int, project_id: int) -> Progress:
+    """The person's own counts (gold included, so that they tell nothing), and what the project still wants."""
+    since = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    mine = Annotation.objects.filter(member_id=member_id, current=True).aggregate(
+        today=Count("pk", filter=Q(submitted_at__gte=since)), total=Count("pk")
+    )
+    left = QueueRow.objects.filter(project_id=project_id).open()[:LEFT_CAP].count()
+    return Progress(mine_today=mine["today"], mine_total=mine["total"], left=left)

@@ -1,0 +1,178 @@
+"""What an import does with the labels a row brings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from annotator.core import labels as rules
+from annotator.core.codecs.base import ImportRow, RowError
+from annotator.core.labels import FinishReason, InvalidLabels, Mode
+from annotator.core.solutions import ImportedAnnotation, SolutionRecord, digest, judged_mask
+from annotator.models import Annotation, Gold, Membership, Project, ReferenceLabels, Solution
+
+#: Under this name go labels of a file that doesn't say whose they are.
+UNNAMED = "imported"
+
+
+class LabelsAs(StrEnum):
+    """REFERENCE: kept, never shown, fill no slot. GOLD: hidden checks. ANNOTATIONS: people's, but not counted."""
+
+    REFERENCE = "reference"
+    GOLD = "gold"
+    ANNOTATIONS = "annotations"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A row that can be written: its labels fit what they are imported as."""
+
+    record: SolutionRecord
+    content_hash: bytes
+    accept: tuple[int, ...] | None = None
+    annotations: tuple[ImportedAnnotation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Known:
+    """A written solution and the row it came from."""
+
+    solution: Solution
+    row: Prepared
+
+
+def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared | RowError:
+    """Check what a codec can't know: that the labels can serve as what they are imported as, in this project."""
+    record = row.record
+    if len(record.steps) > SMALLINT:
+        return RowError(row.line, "steps", f"expected at most {SMALLINT:,} steps, got {len(record.steps):,}")
+    content_hash = record.content_hash()
+    if labels_as is LabelsAs.REFERENCE:
+        return Prepared(record, content_hash)
+    if labels_as is LabelsAs.GOLD:
+        accept = record.accept or (rules.accept_masks(record.labels) if record.labels else None)
+        if accept is None or not any(accept):
+            return RowError(
+                row.line, "labels", "expected labels or gold.accept, since the file is imported as gold"
+            )
+        return Prepared(record, content_hash, accept=accept)
+    return _with_annotations(row, project, content_hash)
+
+
+#: What the columns hold.
+SMALLINT = 32_767
+PSEUDONYM = 60
+
+
+def _with_annotations(row: ImportRow, project: Project, content_hash: bytes) -> Prepared | RowError:
+    record, mode = row.record, Mode(project.mode)
+    annotations = record.annotations
+    if not annotations and record.labels:
+        reason = rules.finish_reason(record.labels, mode)
+        annotations = (ImportedAnnotation(UNNAMED, record.labels, reason.value),)
+    if not annotations:
+        return RowError(
+            row.line,
+            "annotations",
+            "expected annotations or labels, since the file is imported as annotations",
+        )
+    for index, annotation in enumerate(annotations):
+        try:
+            rules.check(
+                annotation.labels, judged_mask(record.steps), mode, FinishReason(annotation.finish_reason)
+            )
+        except InvalidLabels as error:
+            return RowError(row.line, f"annotations[{index}].labels", f"{error} (project mode: {mode.value})")
+    return Prepared(record, content_hash, annotations=annotations)
+
+
+def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs) -> None:
+    """Store what the rows say, as what they are imported as. Reference labels are kept in every case."""
+    references = [
+        ReferenceLabels(
+            solution=known.solution,
+            n_steps=known.solution.n_steps,
+            labels=list(known.row.record.labels),
+            first_error=known.row.record.first_error,
+        )
+        for known in written
+        if known.row.record.labels is not None
+    ]
+    ReferenceLabels.objects.bulk_create(references)
+    if labels_as is LabelsAs.GOLD:
+        Gold.objects.bulk_create(
+            Gold(
+                solution=known.solution,
+                project=project,
+                n_steps=known.solution.n_steps,
+                accept=list(known.row.accept or ()),
+                source=Gold.Source.IMPORT,
+            )
+            for known in written
+        )
+    if labels_as is LabelsAs.ANNOTATIONS:
+        _write_annotations(written, project)
+
+
+def _write_annotations(written: Sequence[Known], project: Project) -> None:
+    names = {each.annotator for known in written for each in known.row.annotations}
+    members = _imported_members(names, project)
+    rows = []
+    for known in written:
+        judged, seen = judged_mask(known.row.record.steps), dict[str, int]()
+        for each in known.row.annotations:
+            seen[each.annotator] = seen.get(each.annotator, 0) + 1
+        done = dict[str, int]()
+        for each in known.row.annotations:
+            version = done[each.annotator] = done.get(each.annotator, 0) + 1
+            rows.append(
+                Annotation(
+                    solution=known.solution,
+                    member=members[each.annotator],
+                    n_steps=known.solution.n_steps,
+                    version=version,
+                    current=version == seen[each.annotator],
+                    labels=list(each.labels),
+                    stop=rules.stop(each.labels, judged),
+                    finish_reason=each.finish_reason,
+                    details=dict(each.details),
+                    active_seconds=each.active_seconds,
+                    counted=False,
+                    uncounted_reason="imported",
+                    source=Annotation.Source.IMPORTED,
+                    submitted_at=_moment(each.submitted_at),
+                )
+            )
+    Annotation.objects.bulk_create(rows)
+
+
+def _imported_members(names: set[str], project: Project) -> dict[str, Membership]:
+    """A membership without a user for each annotator of a file, so that their labels stay apart from our people's."""
+    pseudonyms = {name: _pseudonym(name) for name in names}
+    Membership.objects.bulk_create(
+        [Membership(project=project, pseudonym=pseudonym) for pseudonym in set(pseudonyms.values())],
+        ignore_conflicts=True,
+    )
+    rows = Membership.objects.filter(project=project, pseudonym__in=pseudonyms.values(), user=None)
+    found = {member.pseudonym: member for member in rows}
+    return {name: found[pseudonym] for name, pseudonym in pseudonyms.items()}
+
+
+def _pseudonym(name: str) -> str:
+    """A name that fits its column and that no two annotators of a file share."""
+    if name == UNNAMED:
+        return UNNAMED
+    full = f"{UNNAMED}:{name}"
+    return full if len(full) <= PSEUDONYM else f"{full[: PSEUDONYM - 13]}-{digest(name).hex()[:12]}"
+
+
+def _moment(value: str | None) -> datetime:
+    moment = parse_datetime(value) if value else None
+    if moment is None:
+        return timezone.now()
+    return moment if timezone.is_aware(moment) else timezone.make_aware(moment)

@@ -1,0 +1,235 @@
+"""Drafts, submits and skips: what a person does with an assignment."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotator.actions import access, queueing
+from annotator.actions.access import Actor, Verb
+from annotator.core import labels as rules
+from annotator.core.labels import FinishReason, InvalidLabels, Mode
+from annotator.jobs import enqueue
+from annotator.models import Annotation, Assignment, AuditEvent, Guidelines, Membership, QueueRow, Solution
+
+MAX_TEXT = 4_000
+#: A solution is rarely looked at for longer; more is a clock that ran on.
+MAX_SECONDS = 6 * 3600.0
+DETAIL_KEYS = frozenset({"unsure", "comments", "reason"})
+
+
+class NoSuchAssignment(Exception):
+    """There is no such assignment, or it is somebody else's: the two look the same."""
+
+
+class AlreadyClosed(Exception):
+    """The assignment was submitted or skipped before, by another request."""
+
+
+class StaleDraft(Exception):
+    """Somebody (another tab) saved a newer draft; ``assignment`` holds it."""
+
+    def __init__(self, assignment: Assignment) -> None:
+        super().__init__("A newer draft was saved elsewhere.")
+        self.assignment = assignment
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a person has marked: one label per step (None: not judged) and what goes with it."""
+
+    labels: Sequence[int | None]
+    details: Mapping[str, Any]
+    finish_reason: str
+    active_seconds: float
+
+
+@dataclass(frozen=True)
+class Submitted:
+    """``counted`` is False for a late submit whose slot somebody else has filled."""
+
+    annotation_id: int
+    counted: bool
+
+
+@transaction.atomic
+def save_draft(*, actor: Actor, assignment_id: uuid.UUID, work: Work, version: int) -> int:
+    """Keep unfinished work and renew the lease. Returns the new version.
+
+    Raises NoSuchAssignment, AlreadyClosed, StaleDraft, and InvalidLabels for what could never be submitted.
+    """
+    assignment = _mine(actor, assignment_id)
+    if assignment.state not in {Assignment.State.LIVE, Assignment.State.EXPIRED}:
+        raise AlreadyClosed
+    rules.check_shape(work.labels, _judged(assignment.solution))
+    draft = {
+        "labels": list(work.labels),
+        "details": clean_details(work.details, assignment.solution.n_steps),
+        "finish_reason": work.finish_reason if work.finish_reason in set(FinishReason) else "",
+        "active_seconds": _seconds(work.active_seconds),
+    }
+    if version != assignment.draft_version:
+        if draft == assignment.draft:
+            return assignment.draft_version  # the reply to the first try was lost
+        raise StaleDraft(assignment)
+    assignment.draft, assignment.draft_version = draft, version + 1
+    assignment.save(update_fields=["draft", "draft_version"])
+    if assignment.state == Assignment.State.LIVE:
+        lease = Now() + timedelta(seconds=assignment.project.lease_seconds)
+        Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=lease)
+    return assignment.draft_version
+
+
+@transaction.atomic
+def submit(
+    *, actor: Actor, assignment_id: uuid.UUID, work: Work, client_id: uuid.UUID | None = None
+) -> Submitted:
+    """Store the labels as an annotation. The same ``client_id`` again gets the same result.
+
+    Raises NoSuchAssignment, AlreadyClosed, and InvalidLabels while something is missing.
+    """
+    assignment = _mine(actor, assignment_id)
+    if assignment.state == Assignment.State.SUBMITTED:
+        return _repeated(assignment, client_id)
+    if assignment.state == Assignment.State.SKIPPED:
+        raise AlreadyClosed
+    judged, reason = _judged(assignment.solution), _reason(work.finish_reason)
+    details = clean_details(work.details, assignment.solution.n_steps)
+    rules.check(work.labels, judged, Mode(assignment.project.mode), reason)
+    if reason in rules.CENSORED and not details.get("reason"):
+        raise InvalidLabels("say in a few words why, so that someone can look at it")
+    why_not = _close(assignment, actor)
+    annotation = Annotation.objects.create(
+        solution=assignment.solution,
+        member_id=actor.member,
+        assignment=assignment,
+        n_steps=assignment.solution.n_steps,
+        labels=list(work.labels),
+        stop=rules.stop(work.labels, judged),
+        finish_reason=reason.value,
+        details=details,
+        active_seconds=_seconds(work.active_seconds),
+        counted=not why_not,
+        uncounted_reason=why_not,
+        guidelines=Guidelines.objects.filter(project_id=actor.project_id).order_by("-version").first(),
+        client_id=client_id,
+    )
+    _record("annotation:submitted", f"annotation {annotation.pk}", actor, {"counted": not why_not})
+    # The same job for gold and for work, so that a submit tells nothing by its time.
+    enqueue(
+        kind="labeling.follow_up",
+        subject=f"annotation {annotation.pk}",
+        project_id=actor.project_id,
+        payload={"annotation_id": annotation.pk},
+    )
+    return Submitted(annotation.pk, annotation.counted)
+
+
+@transaction.atomic
+def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
+    """Pass a solution on to somebody else; it doesn't come back to this person. Raises as `submit`."""
+    assignment = _mine(actor, assignment_id)
+    if assignment.state == Assignment.State.SKIPPED:
+        return
+    if assignment.state == Assignment.State.SUBMITTED:
+        raise AlreadyClosed
+    if not reason.strip():
+        raise InvalidLabels("say in a few words why you skip it")
+    queueing.release_slot(assignment)
+    assignment.state, assignment.slot = Assignment.State.SKIPPED, None
+    assignment.skip_reason = reason.strip()[:500]
+    assignment.save(update_fields=["state", "slot", "skip_reason"])
+    Assignment.objects.filter(pk=assignment.pk).update(closed_at=Now())
+    _record("assignment:skipped", f"assignment {assignment.pk}", actor, {"reason": assignment.skip_reason})
+
+
+def clean_details(details: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
+    """Only what is known, each within its limits. Raises InvalidLabels for anything else."""
+    unknown = set(details) - DETAIL_KEYS
+    if unknown:
+        raise InvalidLabels(f"unknown detail '{sorted(unknown)[0]}'")
+    unsure, comments = details.get("unsure", []), details.get("comments", {})
+    if not isinstance(unsure, list) or not all(type(step) is int and 0 <= step < n_steps for step in unsure):
+        raise InvalidLabels("'unsure' is a list of step numbers")
+    if not isinstance(comments, dict) or not all(
+        isinstance(key, str) and key.isdecimal() and int(key) < n_steps and _is_text(text)
+        for key, text in comments.items()
+    ):
+        raise InvalidLabels(f"a comment is text of at most {MAX_TEXT:,} characters on a step")
+    reason = details.get("reason", "")
+    if not _is_text(reason):
+        raise InvalidLabels(f"a reason is text of at most {MAX_TEXT:,} characters")
+    kept = {
+        "unsure": sorted(set(unsure)),
+        "comments": {key: text for key, text in comments.items() if text.strip()},
+        "reason": reason.strip(),
+    }
+    return {key: value for key, value in kept.items() if value}
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and len(value) <= MAX_TEXT and "\0" not in value
+
+
+def _mine(actor: Actor, assignment_id: uuid.UUID) -> Assignment:
+    access.require(actor, Verb.LABEL)
+    assignment = (
+        Assignment.objects.select_for_update(of=("self",))
+        .select_related("solution", "project")
+        .filter(pk=assignment_id, member_id=actor.member, project_id=actor.project_id)
+        .first()
+    )
+    if assignment is None:
+        raise NoSuchAssignment
+    return assignment
+
+
+def _judged(solution: Solution) -> list[bool]:
+    return [step["judged"] for step in solution.steps]
+
+
+def _reason(value: str) -> FinishReason:
+    try:
+        return FinishReason(value)
+    except ValueError:
+        raise InvalidLabels("the finish reason is found_error, solution, give_up or bad_problem") from None
+
+
+def _seconds(value: float) -> float:
+    return min(max(value, 0.0), MAX_SECONDS) if value == value else 0.0
+
+
+def _repeated(assignment: Assignment, client_id: uuid.UUID | None) -> Submitted:
+    done = assignment.annotations.order_by("version").first()
+    if done is None or client_id is None or done.client_id != client_id:
+        raise AlreadyClosed
+    return Submitted(done.pk, done.counted)
+
+
+def _close(assignment: Assignment, actor: Actor) -> str:
+    """Move the assignment to submitted; returns why its labels don't count, or "" when they do."""
+    why_not = ""
+    if assignment.state == Assignment.State.EXPIRED and assignment.purpose == Assignment.Purpose.WORK:
+        row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
+        if row.taken < row.wanted:
+            assignment.slot = queueing.take_slot(row, assignment.project)
+        else:
+            why_not = "late"
+    if actor.state != Membership.State.ACTIVE:
+        why_not = why_not or "paused"
+    assignment.state = Assignment.State.SUBMITTED
+    assignment.save(update_fields=["state", "slot"])
+    Assignment.objects.filter(pk=assignment.pk).update(closed_at=Now())
+    return why_not
+
+
+def _record(name: str, subject: str, actor: Actor, data: dict[str, Any]) -> None:
+    AuditEvent.objects.record(
+        name, subject, project_id=actor.project_id, member_id=actor.member_id, data=data
+    )

@@ -1,0 +1,105 @@
+"""Making projects and the people in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+from django.contrib.auth.password_validation import validate_password
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotator.core.labels import Mode
+from annotator.models import AuditEvent, Guidelines, Membership, Project, Role, Scorer
+
+#: A later import or scoring needs a scorer of this name; every project has it from the start.
+BUILTIN = "builtin"
+
+
+class AlreadyExists(Exception):
+    """A project or a person of that name is there already."""
+
+
+class Refused(ValueError):
+    """A value that the rules don't allow; the message says which and why."""
+
+
+@dataclass(frozen=True)
+class NewProject:
+    """What can be chosen for a project. ``labels_per_solution`` None: 1 on train, 2 on the audit prefix, 3 on holdout."""
+
+    slug: str
+    name: str = ""
+    mode: Mode = Mode.FIRST_ERROR
+    labels_per_solution: int | None = None
+    gold_rate: float = 0.05
+    guidelines: str = ""
+
+
+@transaction.atomic
+def create(*, new: NewProject) -> Project:
+    """Make a project with its first guidelines and the built-in scorer. Raises AlreadyExists, Refused."""
+    if Project.objects.filter(slug=new.slug).exists():
+        raise AlreadyExists(f"There is already a project '{new.slug}'.")
+    project = Project(slug=new.slug, name=new.name or new.slug, mode=new.mode.value, gold_rate=new.gold_rate)
+    if new.labels_per_solution is not None:
+        if not 1 <= new.labels_per_solution <= 50:
+            raise Refused("A solution needs between 1 and 50 labels.")
+        project.labels_train = project.labels_audit = project.labels_holdout = new.labels_per_solution
+    try:
+        project.full_clean()
+    except ValidationError as error:
+        raise Refused(
+            "; ".join(f"{field}: {' '.join(said)}" for field, said in error.message_dict.items())
+        ) from error
+    project.save()
+    if new.guidelines:
+        Guidelines.objects.create(project=project, version=1, text=new.guidelines)
+    Scorer.objects.create(project=project, name=BUILTIN, kind=BUILTIN)
+    AuditEvent.objects.record("project:created", f"project {new.slug}", project_id=project.pk, member_id=None)
+    return project
+
+
+@transaction.atomic
+def create_user(*, username: str, password: str, check_strength: bool = True) -> User:
+    """Make a person who can sign in. Raises AlreadyExists, Refused for a weak password."""
+    if User.objects.filter(username=username).exists():
+        raise AlreadyExists(f"There is already a person '{username}'.")
+    user = User(username=username)
+    try:
+        user.full_clean(exclude=["password"])
+        if check_strength:
+            validate_password(password, user)
+    except ValidationError as error:
+        raise Refused(" ".join(error.messages)) from error
+    user.set_password(password)
+    user.save()
+    return user
+
+
+@transaction.atomic
+def add_member(*, project: Project, user: User, role: Role) -> Membership:
+    """Put a person into a project under the next free pseudonym. Raises AlreadyExists."""
+    if Membership.objects.filter(project=project, user=user).exists():
+        raise AlreadyExists(f"'{user.username}' is already in '{project.slug}'.")
+    Project.objects.select_for_update().get(pk=project.pk)
+    member = Membership.objects.create(
+        project=project, user=user, role=role, pseudonym=next_pseudonym(project)
+    )
+    AuditEvent.objects.record(
+        "member:added",
+        f"member {member.pseudonym}",
+        project_id=project.pk,
+        member_id=None,
+        data={"role": role},
+    )
+    return member
+
+
+def next_pseudonym(project: Project) -> str:
+    """A name that tells nothing of the person: A1, A2, … The project row must be locked."""
+    taken = set(Membership.objects.filter(project=project).values_list("pseudonym", flat=True))
+    number = len(taken) + 1
+    while f"A{number}" in taken:
+        number += 1
+    return f"A{number}"

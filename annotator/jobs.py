@@ -1,0 +1,174 @@
+"""The outbox. Jobs are rows in PostgreSQL, written in the transaction that makes them necessary; the broker only
+carries "wake up". A lost wake-up costs a few seconds, until the reconcile announces the job again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import orjson
+import redis.exceptions
+from celery import current_app
+from django.db import IntegrityError, connection, transaction
+from django.db.models.functions import Now
+from kombu.exceptions import OperationalError
+
+from annotator.models import Job
+
+log = logging.getLogger(__name__)
+
+LEASE_SECONDS = 30
+MAX_ATTEMPTS = 8
+#: After a failed wake-up none is tried for this long, so that a dead broker costs a request nothing.
+SILENCE_SECONDS = 5.0
+_silent_until = 0.0
+
+
+class LeaseLost(Exception):
+    """Another worker holds this job now: stop, and write nothing more."""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A job that this worker holds until its lease runs out."""
+
+    id: int
+    kind: str
+    subject: str
+    project_id: int | None
+    payload: Mapping[str, Any]
+    attempts: int
+    token: uuid.UUID
+
+
+def enqueue(
+    *,
+    kind: str,
+    subject: str,
+    queue: str = "default",
+    project_id: int | None = None,
+    payload: Mapping[str, Any] | None = None,
+) -> None:
+    """Add a job, unless the same one is queued and not yet claimed. Call it inside a transaction.
+
+    The conflict branch touches the queued row, so a worker can't claim it before this transaction's data are there.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error) "
+            "VALUES (%s, %s, %s, %s, %s::jsonb, 'queued', 0, '') "
+            "ON CONFLICT (kind, subject) WHERE state = 'queued' "
+            "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, now())",
+            [kind, subject, queue, project_id, _json(payload or {})],
+        )
+    transaction.on_commit(lambda: wake(queue))
+
+
+def wake(queue: str) -> bool:
+    """Tell the workers of a queue that there is work. False when the broker can't be reached; nothing is lost."""
+    global _silent_until  # noqa: PLW0603  one per process: the broker is one thing
+    if time.monotonic() < _silent_until:
+        return False
+    try:
+        current_app.send_task("annotator.tasks.run_jobs", args=[queue], queue=queue, retry=False, expires=60)
+    except (OperationalError, redis.exceptions.RedisError, OSError) as error:
+        _silent_until = time.monotonic() + SILENCE_SECONDS
+        log.warning("The broker can't be reached (%s); queued jobs wait for the next reconcile.", error)
+        return False
+    return True
+
+
+def someone_works(*, timeout: float) -> bool:
+    """Whether a worker answers within ``timeout`` seconds. False as well when the broker can't be reached."""
+    try:
+        return bool(current_app.control.ping(timeout=timeout, limit=1))
+    except (OperationalError, redis.exceptions.RedisError, OSError):
+        return False
+
+
+def claim(queue: str, *, lease_seconds: float = LEASE_SECONDS) -> Claimed | None:
+    """Take the next due job of a queue, or None. At most one worker holds a job at a time."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE annotator_job SET state = 'claimed', attempts = attempts + 1, claim_token = %s, "
+            "lease_expires_at = now() + make_interval(secs => %s) "
+            "WHERE id = (SELECT id FROM annotator_job WHERE queue = %s AND state = 'queued' AND due_at <= now() "
+            "ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT 1) RETURNING id",
+            [uuid.uuid4(), lease_seconds, queue],
+        )
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    job = Job.objects.get(pk=row[0])
+    assert job.claim_token is not None
+    return Claimed(job.pk, job.kind, job.subject, job.project_id, job.payload, job.attempts, job.claim_token)
+
+
+def extend(job: Claimed, *, lease_seconds: float = LEASE_SECONDS) -> None:
+    """Push the lease on after real progress, which also forgives earlier crashes. Raises LeaseLost."""
+    changed = _held(job).update(lease_expires_at=Now() + timedelta(seconds=lease_seconds), attempts=1)
+    if not changed:
+        raise LeaseLost(f"{job.kind} {job.subject}")
+
+
+def finish(job: Claimed) -> None:
+    """The job is done: its row goes. A no-op when the lease was lost."""
+    _held(job).delete()
+
+
+def fail(job: Claimed, error: str) -> None:
+    """The job raised: try again later with growing pauses, or keep it as failed after the last attempt."""
+    if job.attempts >= MAX_ATTEMPTS:
+        _held(job).update(state=Job.State.FAILED, error=error[:2000], lease_expires_at=None)
+        return
+    pause = timedelta(seconds=min(300, 2**job.attempts))
+    _requeue(job.id, error=error[:2000], pause=pause)
+
+
+def reconcile() -> list[str]:
+    """Free jobs whose worker died and wake every queue that has due work. Returns those queues."""
+    expired = Job.objects.filter(state=Job.State.CLAIMED, lease_expires_at__lt=Now())
+    for pk, attempts in expired.values_list("pk", "attempts"):
+        if attempts >= MAX_ATTEMPTS:
+            Job.objects.filter(pk=pk, state=Job.State.CLAIMED, lease_expires_at__lt=Now()).update(
+                state=Job.State.FAILED, error="its worker died each time it was tried"
+            )
+        else:
+            _requeue(pk, error="its worker died", only_expired=True)
+    due = Job.objects.filter(state=Job.State.QUEUED, due_at__lte=Now())
+    queues = sorted(set(due.order_by().values_list("queue", flat=True).distinct()))
+    for queue in queues:
+        wake(queue)
+    return queues
+
+
+def _requeue(pk: int, *, error: str, pause: timedelta = timedelta(0), only_expired: bool = False) -> None:
+    """Back to the queue; where the same job was queued meanwhile, that one will do the work."""
+    rows = Job.objects.filter(pk=pk, state=Job.State.CLAIMED)
+    if only_expired:
+        rows = rows.filter(lease_expires_at__lt=Now())
+    try:
+        with transaction.atomic():
+            rows.update(
+                state=Job.State.QUEUED,
+                due_at=Now() + pause,
+                lease_expires_at=None,
+                claim_token=None,
+                error=error,
+            )
+    except IntegrityError:
+        rows.delete()
+
+
+def _held(job: Claimed) -> Any:
+    return Job.objects.filter(pk=job.id, state=Job.State.CLAIMED, claim_token=job.token)
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return orjson.dumps(value).decode()

@@ -1,0 +1,112 @@
+"""Write labels to a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.core.management.base import CommandParser
+
+from annotator.actions import access, exports
+from annotator.actions.exports import Export, Recipe
+from annotator.core.codecs import CODECS
+from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, PolicyError
+from annotator.management.base import Bar, StepmarkCommand, unusable
+from annotator.queries.exports import LabelsFrom
+
+
+class Command(StepmarkCommand):
+    help = "Write a project's labels as JSONL; gold is left out, and what was left out is counted by reason."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--format", required=True, choices=list(CODECS))
+        parser.add_argument("--out", required=True, metavar="FILE", help="- for stdout")
+        parser.add_argument(
+            "--labels", default=LabelsFrom.CONSENSUS.value, choices=[each.value for each in LabelsFrom]
+        )
+        parser.add_argument("--neutral", choices=[each.value for each in NeutralPolicy])
+        parser.add_argument("--after-first-error", choices=[each.value for each in AfterFirstErrorPolicy])
+        parser.add_argument("--include-gold", action="store_true")
+        holdout = parser.add_mutually_exclusive_group()
+        holdout.add_argument(
+            "--include-holdout",
+            action="store_const",
+            const=True,
+            dest="holdout",
+            help="also in a training format, which can't say which side a solution is on",
+        )
+        holdout.add_argument("--leave-out-holdout", action="store_const", const=False, dest="holdout")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        to_stdout = options["out"] == "-"
+        if to_stdout and options["json"]:
+            raise unusable(
+                "--out - writes the labels to stdout, where --json would mix with them; name a file."
+            )
+        project = self.project(options["project"])
+        try:
+            export = exports.start(actor=access.operator(project), recipe=_recipe(options))
+            if to_stdout:
+                self._write(export, sys.stdout.buffer)
+            else:
+                self._to_file(export, Path(options["out"]))
+        except PolicyError as error:
+            raise unusable(f"{error} (--neutral, --after-first-error).") from error
+        self._report(export, options, to_stdout)
+
+    def _to_file(self, export: Export, path: Path) -> None:
+        """Into a file beside the target first, so that a half-written export never stands under its name."""
+        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+        try:
+            with beside.open("wb") as file:
+                self._write(export, file)
+            beside.replace(path)
+        except OSError as error:
+            raise unusable(f"{path} can't be written: {error.strerror}.") from error
+        finally:
+            beside.unlink(missing_ok=True)
+
+    def _write(self, export: Export, file: BinaryIO) -> None:
+        bar = Bar(self)
+        for line in export:
+            file.write(line)
+            if export.tally.written % 500 == 0:
+                bar.show(f"{export.tally.written:,} written")
+        bar.close()
+        file.flush()
+
+    def _report(self, export: Export, options: dict[str, Any], to_stdout: bool) -> None:
+        left_out = export.all_left_out
+        values = {
+            "written": export.tally.written,
+            "left_out": left_out,
+            "lost_fields": list(export.codec.lost_fields),
+            "lost": dict(export.tally.lost),
+            "sha256": export.sha256,
+        }
+        reasons = (
+            "; left out: " + ", ".join(f"{n:,} {why}" for why, n in left_out.items()) if left_out else ""
+        )
+        sentence = f"Wrote {export.tally.written:,} rows{reasons}. SHA-256 {export.sha256}"
+        if to_stdout:
+            self.say(sentence)
+        else:
+            self.report(options, values, sentence)
+        if export.codec.lost_fields and not options["json"]:
+            self.say(f"{export.codec.name} can't carry: {'; '.join(export.codec.lost_fields)}.")
+
+
+def _recipe(options: dict[str, Any]) -> Recipe:
+    after = options["after_first_error"]
+    return Recipe(
+        format=options["format"],
+        labels=LabelsFrom(options["labels"]),
+        neutral=NeutralPolicy(options["neutral"]) if options["neutral"] else None,
+        after_first_error=AfterFirstErrorPolicy(after) if after else None,
+        include_gold=options["include_gold"],
+        holdout=options["holdout"],
+    )

@@ -1,0 +1,122 @@
+"""Have a project's solutions scored by the workers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.management.base import CommandParser
+from django.db.models import Func, IntegerField, Sum
+
+from annotator.actions import access, scoring
+from annotator.actions.scoring import Asked, NoSuchScorer
+from annotator.jobs import someone_works
+from annotator.management.base import Bar, StepmarkCommand, unusable
+from annotator.models import Job, Project, Score, ScoreFailure, Scorer, Solution
+
+#: Without a sign of life for this long, waiting ends.
+PATIENCE = 5.0
+POLL = 0.3
+
+
+@dataclass
+class State:
+    """How far the workers are."""
+
+    scored: int
+    failed: int
+    total: int
+    open_jobs: int
+
+    @property
+    def done(self) -> bool:
+        return self.scored + self.failed >= self.total and not self.open_jobs
+
+
+class Command(StepmarkCommand):
+    help = "Ask the workers to score what the scorer's current version has not; --wait shows progress."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        parser.add_argument("--project", required=True, metavar="SLUG")
+        parser.add_argument("--scorer", metavar="NAME", help="needed only where the project has several")
+        parser.add_argument(
+            "--wait", action="store_true", help="wait until all are scored and the queue re-ordered"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        started = time.monotonic()
+        project = self.project(options["project"])
+        asked = self._ask(project, options["scorer"])
+        state = _state(project, asked)
+        if options["wait"] and not state.done:
+            state = self._wait(project, asked)
+        values = {
+            "scorer": asked.scorer,
+            "version": asked.version,
+            "solutions": state.scored,
+            "steps": _steps(asked),
+            "failed": state.failed,
+            "seconds": round(time.monotonic() - started, 2),
+        }
+        waiting = state.total - state.scored - state.failed
+        self.report(
+            options,
+            values,
+            f"{asked.scorer} {asked.version}: {state.scored:,} solutions ({values['steps']:,} steps) scored, "
+            f"{state.failed:,} failed, {waiting:,} waiting for a worker; {values['seconds']} s.",
+        )
+        if options["wait"] and (state.failed or not state.done):
+            sys.exit(1)
+
+    def _ask(self, project: Project, name: str | None) -> Asked:
+        names = list(Scorer.objects.filter(project=project).values_list("name", flat=True))
+        if name is None and len(names) > 1:
+            raise unusable(f"Name one of this project's scorers with --scorer: {', '.join(sorted(names))}.")
+        try:
+            (asked,) = scoring.request(actor=access.operator(project), scorer_name=name or names[0])
+        except NoSuchScorer as error:
+            raise unusable(str(error)) from error
+        return asked
+
+    def _wait(self, project: Project, asked: Asked) -> State:
+        """Until all is done, or nobody has moved for PATIENCE and no worker answers."""
+        bar, moved, last = Bar(self), time.monotonic(), (-1, -1)
+        try:
+            while not (state := _state(project, asked)).done:
+                bar.show(f"{state.scored:,} of {state.total:,} solutions", state.scored, state.total)
+                if (state.scored, state.open_jobs) != last:
+                    last, moved = (state.scored, state.open_jobs), time.monotonic()
+                if time.monotonic() - moved > PATIENCE / 2 and not someone_works(timeout=PATIENCE / 2):
+                    self.say(
+                        "No worker answers. The work is kept and is done as soon as one runs (see make demo)."
+                    )
+                    return state
+                time.sleep(POLL)
+        finally:
+            bar.close()
+        return state
+
+
+def _state(project: Project, asked: Asked) -> State:
+    return State(
+        scored=Score.objects.filter(version_id=asked.version_id).count(),
+        failed=ScoreFailure.objects.filter(version_id=asked.version_id).count(),
+        total=Solution.objects.filter(project=project).count(),
+        open_jobs=Job.objects.filter(
+            project=project, kind__in=["scoring.score_batch", "queueing.reprioritize"]
+        )
+        .exclude(state=Job.State.FAILED)
+        .count(),
+    )
+
+
+def _steps(asked: Asked) -> int:
+    judged = Func(
+        "values", None, function="array_remove", template='cardinality(%(function)s("values", NULL))'
+    )
+    rows = Score.objects.filter(version_id=asked.version_id)
+    judged.output_field = IntegerField()
+    return rows.aggregate(total=Sum(judged))["total"] or 0

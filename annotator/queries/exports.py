@@ -1,0 +1,205 @@
+"""Solutions as they leave: one pass over the project, constant memory, labels from where the recipe says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.db.models import Prefetch, Q, QuerySet
+
+from annotator.core import labels as rules
+from annotator.core.codecs.base import Consensus as ConsensusNote
+from annotator.core.codecs.base import ExportRow, ExportScore, Selection
+from annotator.core.labels import Label, accept_bit
+from annotator.core.solutions import ImportedAnnotation, ProblemText, SolutionRecord, Step, judged_mask
+from annotator.models import Adjudication, Annotation, Consensus, Score, Solution, Split
+
+CHUNK = 500
+
+
+class LabelsFrom(StrEnum):
+    """CONSENSUS: adjudicated where somebody decided, else what people agree on. ALL: every annotation."""
+
+    CONSENSUS = "consensus"
+    ADJUDICATED = "adjudicated"
+    ALL = "all"
+    REFERENCE = "reference"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which solutions and whose labels. ``one_row_each``: with ALL, a row per annotation rather than per solution."""
+
+    labels: LabelsFrom = LabelsFrom.CONSENSUS
+    include_gold: bool = False
+    include_holdout: bool = True
+    one_row_each: bool = False
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A solution that is not exported, and why."""
+
+    reason: str
+
+
+def rows(*, project_id: int, choice: Choice) -> Iterator[ExportRow | LeftOut]:
+    """Every solution of the project, oldest first, as a row or as a reason why not."""
+    for solution in _solutions(project_id).iterator(chunk_size=CHUNK):
+        yield from _of(solution, choice)
+
+
+def has_neutral(*, project_id: int, choice: Choice) -> bool:
+    """Whether any label that may be exported is neutral, so that a policy is needed before the first byte."""
+    found: Q = {
+        LabelsFrom.CONSENSUS: Q(consensus__labels__contains=[0]) | Q(adjudications__labels__contains=[0]),
+        LabelsFrom.ADJUDICATED: Q(adjudications__labels__contains=[0]),
+        LabelsFrom.ALL: Q(
+            annotations__current=True, annotations__counted=True, annotations__labels__contains=[0]
+        ),
+        LabelsFrom.REFERENCE: Q(reference__labels__contains=[0]),
+    }[choice.labels]
+    solutions = Solution.objects.filter(found, project_id=project_id)
+    if not choice.include_gold:
+        solutions = solutions.filter(gold=None)
+    if not choice.include_holdout:
+        solutions = solutions.exclude(problem__split=Split.HOLDOUT)
+    return solutions.exists()
+
+
+def _solutions(project_id: int) -> QuerySet[Solution]:
+    annotations = Annotation.objects.filter(current=True).select_related("member", "assignment", "guidelines")
+    return (
+        Solution.objects.filter(project_id=project_id)
+        .select_related("project", "problem", "consensus", "reference", "gold")
+        .prefetch_related(
+            Prefetch("annotations", annotations.order_by("submitted_at", "pk")),
+            Prefetch("adjudications", Adjudication.objects.order_by("-decided_at", "-pk")),
+            Prefetch("scores", Score.objects.select_related("version__scorer").order_by("version_id")),
+        )
+        .order_by("pk")
+    )
+
+
+def _of(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
+    if hasattr(solution, "gold"):
+        if not choice.include_gold:
+            yield LeftOut("gold")
+            return
+        yield _row(solution, _gold_labels(solution), "gold")
+        return
+    if not choice.include_holdout and solution.problem.split == Split.HOLDOUT:
+        yield LeftOut("holdout")
+        return
+    if choice.labels is LabelsFrom.ALL:
+        yield from _every_annotation(solution, choice)
+        return
+    found = _labels(solution, choice.labels)
+    yield found if isinstance(found, LeftOut) else _row(solution, *found)
+
+
+def _labels(solution: Solution, source: LabelsFrom) -> tuple[Sequence[int | None], str] | LeftOut:
+    if source is LabelsFrom.REFERENCE:
+        reference = getattr(solution, "reference", None)
+        return (reference.labels, "imported") if reference else LeftOut("no_reference_labels")
+    decided = next(iter(solution.adjudications.all()), None)
+    if decided is not None:
+        return decided.labels, "adjudicated"
+    if source is LabelsFrom.ADJUDICATED:
+        return LeftOut("not_adjudicated")
+    consensus = getattr(solution, "consensus", None)
+    if consensus is not None:
+        if consensus.state == Consensus.State.TIED:
+            return LeftOut("tied")
+        return consensus.labels, "human" if consensus.n_annotations == 1 else "consensus"
+    if any(annotation.counted for annotation in solution.annotations.all()):
+        return LeftOut("given_up_or_bad_problem")
+    return LeftOut("not_counted" if solution.annotations.all() else "not_labelled")
+
+
+def _every_annotation(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
+    annotations = list(solution.annotations.all())
+    if not annotations:
+        yield LeftOut("not_labelled")
+    elif not choice.one_row_each:
+        found = _labels(solution, LabelsFrom.CONSENSUS)
+        labels, source = (None, None) if isinstance(found, LeftOut) else found
+        yield _row(solution, labels, source)
+    else:
+        for annotation in annotations:
+            if annotation.counted:
+                yield _row(solution, annotation.labels, "human")
+            else:
+                yield LeftOut("not_counted")
+
+
+def _gold_labels(solution: Solution) -> Sequence[int | None]:
+    """The labels gold came with, else the ones its masks leave no choice about."""
+    reference = getattr(solution, "reference", None)
+    if reference is not None:
+        labels: Sequence[int | None] = reference.labels
+        return labels
+    only = {accept_bit(Label.INCORRECT): -1, accept_bit(Label.NEUTRAL): 0, accept_bit(Label.CORRECT): 1}
+    return [only.get(mask, 1 if mask == rules.NOT_AN_ERROR else None) for mask in solution.gold.accept]
+
+
+def _row(solution: Solution, labels: Sequence[int | None] | None, source: str | None) -> ExportRow:
+    problem, steps = solution.problem, tuple(map(Step.from_json, solution.steps))
+    annotations = list(solution.annotations.all())
+    consensus = getattr(solution, "consensus", None)
+    record = SolutionRecord(
+        problem=ProblemText(
+            problem.text,
+            problem.external_id,
+            problem.answer,
+            problem.solution,
+            problem.domain,
+            problem.subject,
+        ),
+        steps=steps,
+        external_id=solution.external_id,
+        generator=solution.generator,
+        final_answer=solution.final_answer,
+        answer_correct=solution.answer_correct,
+        labels=None if labels is None else tuple(labels),
+        first_error=None if labels is None else rules.stop(labels, judged_mask(steps)),
+        accept=tuple(solution.gold.accept) if hasattr(solution, "gold") else None,
+        mode=solution.project.mode,
+        annotations=tuple(map(_annotation, annotations)),
+        meta=solution.meta,
+    )
+    return ExportRow(
+        record=record,
+        label_source=source,
+        consensus=ConsensusNote(consensus.method, consensus.posterior) if consensus else None,
+        scores=tuple(map(_score, solution.scores.all())),
+        selection=_selection(annotations),
+        split=problem.split,
+    )
+
+
+def _annotation(annotation: Annotation) -> ImportedAnnotation:
+    return ImportedAnnotation(
+        annotator=annotation.member.pseudonym,
+        labels=tuple(annotation.labels),
+        finish_reason=annotation.finish_reason,
+        details=annotation.details,
+        active_seconds=annotation.active_seconds,
+        submitted_at=annotation.submitted_at.isoformat(),
+        counted=annotation.counted,
+        guidelines=annotation.guidelines.version if annotation.guidelines else None,
+    )
+
+
+def _score(score: Score) -> ExportScore:
+    version = score.version
+    return ExportScore(version.scorer.name, version.version, version.measures, score.values, score.spread)
+
+
+def _selection(annotations: Sequence[Annotation]) -> Selection | None:
+    """Why the first labelled copy was handed out."""
+    for annotation in annotations:
+        if annotation.assignment is not None and annotation.assignment.selection:
+            return Selection(**annotation.assignment.selection)
+    return None

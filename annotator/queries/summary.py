@@ -1,0 +1,27 @@
+"""What an export would hold, in three numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotator.models import Consensus, Gold, Solution
+
+
+@dataclass(frozen=True)
+class ExportSummary:
+    """``labelled`` solutions have an agreed label; gold is left out unless asked for."""
+
+    labelled: int
+    solutions: int
+    gold_left_out: int
+
+
+def export_summary(project_id: int) -> ExportSummary:
+    """Three counts."""
+    return ExportSummary(
+        labelled=Consensus.objects.filter(
+            solution__project_id=project_id, solution__gold=None, state=Consensus.State.AGREED
+        ).count(),
+        solutions=Solution.objects.filter(project_id=project_id).count(),
+        gold_left_out=Gold.objects.filter(project_id=project_id).count(),
+    )

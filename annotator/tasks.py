@@ -1,0 +1,84 @@
+"""Thin Celery tasks. A message only says "wake up": what there is to do stands in PostgreSQL."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+
+from celery import shared_task
+
+from annotator import jobs
+from annotator.actions import consensus, queueing, scoring, screening
+from annotator.jobs import Claimed
+from annotator.models import Annotation
+
+log = logging.getLogger(__name__)
+
+#: A run hands over to a fresh message after this many seconds, so that a worker can be stopped politely.
+BUDGET_SECONDS = 60.0
+
+
+def follow_up(job: Claimed) -> None:
+    """After a submit: gold is scored, work gets its consensus. One job for both, so that neither takes longer."""
+    annotation_id = int(job.payload["annotation_id"])
+    if not screening.score_gold(annotation_id=annotation_id):
+        consensus.update(
+            solution_id=Annotation.objects.values_list("solution_id", flat=True).get(pk=annotation_id)
+        )
+
+
+def reprioritize(job: Claimed) -> None:
+    """Write a scorer version's order to the queue."""
+    queueing.reprioritize(version_id=int(job.payload["version_id"]))
+
+
+def score_batch(job: Claimed) -> None:
+    """Score the solutions that a job names."""
+    scoring.score_batch(job=job)
+
+
+HANDLERS: dict[str, Callable[[Claimed], None]] = {
+    "labeling.follow_up": follow_up,
+    "queueing.reprioritize": reprioritize,
+    "scoring.score_batch": score_batch,
+}
+
+
+@shared_task(name="annotator.tasks.run_jobs")
+def run_jobs(queue: str) -> int:
+    """Do the due jobs of a queue, one after the other. Returns how many."""
+    deadline = time.monotonic() + BUDGET_SECONDS
+    done = 0
+    while (job := jobs.claim(queue)) is not None:
+        run(job)
+        done += 1
+        if time.monotonic() > deadline:
+            jobs.wake(queue)
+            break
+    return done
+
+
+def run(job: Claimed) -> None:
+    """Do one job and say what came of it. Whatever it raises is kept with the job; the worker goes on."""
+    try:
+        HANDLERS[job.kind](job)
+    except jobs.LeaseLost:
+        log.warning("Lost the lease of %s %s: another worker has it.", job.kind, job.subject)
+    except Exception as error:
+        log.exception("%s %s failed", job.kind, job.subject)
+        jobs.fail(job, f"{type(error).__name__}: {error}")
+    else:
+        jobs.finish(job)
+
+
+@shared_task(name="annotator.tasks.reconcile")
+def reconcile() -> list[str]:
+    """Announce due jobs again, and free those whose worker died."""
+    return jobs.reconcile()
+
+
+@shared_task(name="annotator.tasks.reclaim")
+def reclaim() -> int:
+    """Free the slots of assignments whose lease ran out."""
+    return queueing.reclaim()
