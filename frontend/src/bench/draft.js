@@ -100,7 +100,11 @@ export class DraftKeeper {
         method: "POST",
         credentials: "same-origin",
         keepalive: leaving,
-        headers: { "Content-Type": "application/json", Accept: "application/json", "X-CSRFToken": this.csrf() },
+        headers: {
+          "Content-Type": "application/json",
+          "X-CSRFToken": this.csrf(),
+          "X-Requested-With": "fetch", // so that a lost session is told as 401, not as the sign-in page
+        },
         body: JSON.stringify({ ...this.#read(), version: this.version }),
       });
       await this.#answered(response, sent);
@@ -125,7 +129,8 @@ export class DraftKeeper {
     } else if (response.status === 409) {
       const other = await response.json();
       this.#closed = true;
-      this.onConflict(other);
+      if (other.closed) this.#report("closed");
+      else this.onConflict(other);
     } else if (response.status === 401 || response.redirected) {
       this.#failed("signed_out");
     } else if (response.status === 404 || response.status === 410) {
