@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -33,17 +33,18 @@ KEPT_ERRORS = 1_000
 _chance = random.SystemRandom()
 
 
-class SeekableFile(LineFile):
+class SeekableFile(LineFile, Protocol):
     """A binary file that can be rewound after its format was detected."""
 
-    def seek(self, offset: int, /) -> int: ...
+    def seek(self, offset: int, /) -> int:
+        """Go to a byte of the file."""
 
 
 @dataclass(frozen=True)
 class Source:
     """What to import and how to read it."""
 
-    file: Any
+    file: SeekableFile
     filename: str
     format: str = "auto"
     labels_as: LabelsAs = LabelsAs.REFERENCE

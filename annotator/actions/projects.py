@@ -26,7 +26,7 @@ class Refused(ValueError):
 
 @dataclass(frozen=True)
 class NewProject:
-    """What can be chosen for a project. ``labels_per_solution`` None: 1 on train, 2 on the audit prefix, 3 on holdout."""
+    """What can be chosen. ``labels_per_solution`` None: 1 on train, 2 on the audit prefix, 3 on the holdout."""
 
     slug: str
     name: str = ""

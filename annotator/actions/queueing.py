@@ -176,7 +176,8 @@ def _selection(row: QueueRow, route: Route, member: Membership, project: Project
     """
     untouched = QueueRow.objects.filter(project=project, holdout=row.holdout).untouched()
     ahead = untouched.filter(priority__gt=row.priority).unseen_by(member.pk)[:POOL_CAP].count()
-    version = ScorerVersion.objects.filter(pk=row.ranked_by_id).values_list("version", flat=True).first()
+    ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
+    version = ranked_by.values_list("version", flat=True).first()
     return {
         "route": route.value,
         "strategy": "uncertainty" if route is Route.PRIORITY else "random",
@@ -249,7 +250,7 @@ def reprioritize(*, version_id: int, chunk: int = RERANK_CHUNK) -> int:
                 "FROM due WHERE q.solution_id = due.solution_id",
                 [version_id, version_id, chunk, version_id],
             )
-            done = cursor.rowcount
+            done = int(cursor.rowcount)
         changed += done
         if done < chunk:
             return changed

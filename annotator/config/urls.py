@@ -1,5 +1,6 @@
 """Every address of the web app."""
 
+from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import URLPattern, URLResolver, path
 
@@ -17,6 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/queue/", queue.page, name="queue"),
     path("p/<slug:slug>/exports/", exports.page, name="exports"),
     path("p/<slug:slug>/exports/download", exports.download, name="export_download"),
+    path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
 ]

@@ -1,4 +1,4 @@
-"""What the commands share: one JSON object on stdout with ``--json``, everything else on stderr, exit status 0, 1, 2."""
+"""What the commands share: with ``--json`` one object on stdout, all else on stderr, exit status 0, 1 or 2."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNUSABLE = 2
 class StepmarkCommand(BaseCommand):
     """A command that reports. ``--json`` prints exactly one JSON object on stdout."""
 
-    requires_system_checks: list[str] = []  # type: ignore[assignment]
+    requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")

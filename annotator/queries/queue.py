@@ -96,6 +96,7 @@ def _head(project: Project) -> list[Waiting]:
         .select_related("solution__problem")
         .annotate(predicted_stop=Subquery(stop.values("predicted_stop")[:1]))[:SHOWN]
     )
+    stops = [getattr(row, "predicted_stop", None) for row in rows]
     return [
         Waiting(
             rank=rank,
@@ -104,9 +105,9 @@ def _head(project: Project) -> list[Waiting]:
             n_steps=row.solution.n_steps,
             priority=row.priority if row.ranked_by_id else None,
             spread=row.tiebreak if row.ranked_by_id else None,
-            predicted_stop=row.predicted_stop,
+            predicted_stop=expected,
             wanted=row.wanted,
             taken=row.taken,
         )
-        for rank, row in enumerate(rows, start=1)
+        for rank, (row, expected) in enumerate(zip(rows, stops, strict=True), start=1)
     ]

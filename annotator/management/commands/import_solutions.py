@@ -42,10 +42,8 @@ class Command(StepmarkCommand):
                 report = self._import(file, path, project, options)
         except OSError as error:
             raise unusable(f"{path} can't be read: {error.strerror}.") from error
-        for error in report.errors[:SHOWN_ERRORS]:
-            self.say(
-                f"{path.name}, line {error.line}{f', {error.field}' if error.field else ''}: {error.message}"
-            )
+        for bad in report.errors[:SHOWN_ERRORS]:
+            self.say(f"{path.name}, line {bad.line}{f', {bad.field}' if bad.field else ''}: {bad.message}")
         if report.rejected > SHOWN_ERRORS:
             self.say(f"… and {report.rejected - SHOWN_ERRORS:,} more; --json lists the first 1,000.")
         values = {
@@ -53,7 +51,7 @@ class Command(StepmarkCommand):
             "imported": report.imported,
             "duplicates": report.duplicates,
             "rejected": report.rejected,
-            "errors": [error.to_json() for error in report.errors],
+            "errors": [each.to_json() for each in report.errors],
             "batch": report.batch,
             "format": report.format,
         }

@@ -1,0 +1,40 @@
+"""A read-only look at the tables for operators. Changes go through actions, so nothing can be edited here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import admin
+from django.db.models import Model
+from django.http import HttpRequest
+
+from annotator import models
+
+if TYPE_CHECKING:
+    Base = admin.ModelAdmin[Model]
+else:
+    Base = admin.ModelAdmin
+
+
+class ReadOnly(Base):
+    """May be looked at by superusers; offers no way to add, change or delete."""
+
+    show_full_result_count = False
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(request.user.is_active and getattr(request.user, "is_superuser", False))
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+for name in models.__all__:
+    value = getattr(models, name)
+    if isinstance(value, type) and issubclass(value, Model):
+        admin.site.register(value, ReadOnly)
