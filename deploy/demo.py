@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import http.client
 import json
 import os
@@ -75,20 +76,20 @@ class Child:
             self.again_at = now + wait
             say(f"The {self.name} ended (status {self.process.returncode}) and is started again: {self.log}")
 
+    def ask_to_stop(self) -> None:
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+
     def stop(self) -> None:
         """Ask it to end; whatever is left of its session after its patience is killed."""
         if self.process is None:
             return
-        for signum, patience in ((signal.SIGTERM, self.patience), (signal.SIGKILL, 5)):
-            if self.process.poll() is None:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(
-                        self.process.pid, signum
-                    ) if signum == signal.SIGKILL else self.process.terminate()
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self.process.wait(patience)
+        self.ask_to_stop()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.process.wait(self.patience)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
 
 
 def say(text: str) -> None:
@@ -96,12 +97,17 @@ def say(text: str) -> None:
 
 
 def programs(port: int, var: Path) -> list[Child]:
-    """Web, worker and beat, in the order in which they start; they stop in the reverse."""
+    """Web, worker and beat, in the order in which they start; they stop in the reverse.
+
+    One import of Django for both web processes (--preload): on two cores it is what a start waits for.
+    """
     log = var / "log"
     celery = ["celery", "-A", "annotator.config.celery"]
     web = ["gunicorn", "annotator.config.wsgi", "--bind", f"{HOST}:{port}", "--worker-class", "gthread"]
     web += ["--workers", "2", "--threads", "4", "--graceful-timeout", "5", "--access-logfile", "-"]
+    web += ["--preload", "--no-control-socket"]
     worker = [*celery, "worker", "-P", "threads", "-c", "2", "-Q", "default,scoring", "--loglevel", "INFO"]
+    worker += ["--without-mingle", "--without-gossip"]  # a second spent on asking for other workers
     beat = [*celery, "beat", "--schedule", str(var / "beat"), "--pidfile=", "--loglevel", "INFO"]
     return [
         Child("web server", web, log / "web.log", 8, {"STEPMARK_DB_POOL": "1"}),
@@ -148,9 +154,39 @@ class Preparation:
         last = ["", *self.log.read_text(errors="replace").strip().splitlines()][-1]
         raise CannotGoOn(f"The demo could not be prepared: {last} (see {self.log}).")
 
+    def logins(self) -> dict[str, Any]:
+        """The last thing that it says."""
+        said = self.line()
+        while not said.startswith("{"):
+            said = self.line()
+        logins: dict[str, Any] = json.loads(said)
+        return logins
+
     def stop(self) -> None:
         self.process.kill()
         self.process.wait()
+
+
+def version_digest() -> str:
+    """Changes with the migrations, the packages and the bundle: what a preparation depends on."""
+    digest = hashlib.sha256()
+    inputs = [ROOT / "requirements.txt", *(ROOT / "annotator" / "migrations").glob("*.py")]
+    inputs += [path for path in (ROOT / "frontend" / "dist").rglob("*") if path.is_file()]
+    for path in sorted(inputs):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def await_preparation(preparation: Preparation, var: Path) -> None:
+    """Wait for tables and static files, unless this very version made them here before."""
+    stamp = var / "postgres" / "stepmark.prepared"  # in there, so that it goes when the data goes
+    digest = version_digest()
+    if (var / "static").is_dir() and stamp.exists() and stamp.read_text() == digest:
+        return
+    preparation.line()
+    say("The database is ready; starting the programs.")
+    if stamp.parent.is_dir():
+        stamp.write_text(digest)
 
 
 def answers(port: int) -> bool:
@@ -194,14 +230,16 @@ def run(port: int, var: Path) -> None:
         services = hold(var)
         set_environment(services, var)
         preparation = Preparation(var)
-        preparation.line()
-        say(f"The database is ready ({time.monotonic() - began:.1f} s); starting the programs.")
-        for child in programs(port, var):
+        await_preparation(preparation, var)
+        web, worker, beat = programs(port, var)
+        for child in (web, worker):
             children.append(child)
             child.start()
         await_first_page(port, children)
-        said = json.loads(preparation.line())
+        said = preparation.logins()
         announce(port, said, time.monotonic() - began)
+        children.append(beat)  # not before: it would only take a core from what the person waits for
+        beat.start()
         while True:
             for child in children:
                 child.look_after()
@@ -215,6 +253,8 @@ def run(port: int, var: Path) -> None:
             signal.signal(signum, signal.SIG_IGN)
         if preparation is not None:
             preparation.stop()
+        for child in reversed(children):
+            child.ask_to_stop()
         for child in reversed(children):
             child.stop()
         if services is not None:

@@ -28,6 +28,7 @@ class Services:
     redis_url: str
     _run: Path | None = None
     _users: int | None = field(default=None, repr=False)
+    _keeper: int = field(default=0, repr=False)
 
     def release(self, *, wait: bool = False) -> None:
         """Let go. With ``wait``, return when the services have stopped, if nobody else uses them."""
@@ -40,6 +41,9 @@ class Services:
         deadline = time.monotonic() + 60
         while wait and last and _keeper_lives(self._run) and time.monotonic() < deadline:
             time.sleep(0.01)
+        if wait and last and not _keeper_lives(self._run):
+            with contextlib.suppress(ChildProcessError):  # somebody else's child
+                os.waitpid(self._keeper, 0)
 
     def alive(self) -> bool:
         """Whether the services still have their keeper; always true of services from the environment."""
@@ -69,7 +73,7 @@ def hold(var: Path, *, throwaway: bool = False) -> Services:
     except BaseException:
         os.close(users)
         raise
-    return Services(database or state["database_url"], broker or state["redis_url"], run, users)
+    return Services(database or state["database_url"], broker or state["redis_url"], run, users, state["pid"])
 
 
 def secret_key(var: Path) -> str:

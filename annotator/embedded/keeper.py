@@ -22,7 +22,7 @@ from annotator.embedded.services import Postgres, Service, Valkey
 LONGEST_SOCKET_PATH = 107
 
 
-def keep(var: Path, keeper_lock: int, throwaway: bool) -> int:
+def keep(var: Path, throwaway: bool) -> int:
     """Run the services until the last user is gone or a signal comes; restart one that dies."""
     run = var / "run"
     events: queue.SimpleQueue[Service | None] = queue.SimpleQueue()
@@ -54,7 +54,6 @@ def keep(var: Path, keeper_lock: int, throwaway: bool) -> int:
             service.stop()
         if throwaway:
             shutil.rmtree(var, ignore_errors=True)
-        os.close(keeper_lock)  # before users.lock, which a new user may be waiting for
 
 
 def _say(run: Path, state: dict[str, Any]) -> None:
@@ -64,8 +63,12 @@ def _say(run: Path, state: dict[str, Any]) -> None:
 
 
 def _when_unused(run: Path, tell: Callable[[None], None]) -> None:
-    descriptor = os.open(run / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(descriptor, fcntl.LOCK_EX)  # kept until the keeper exits
+    opened = os.open(run / "users.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    # Both locks last until the process is gone. The kernel then closes the lowest number first, and a user who
+    # waits for this one must find keeper.lock free.
+    descriptor = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 200)
+    os.close(opened)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
     tell(None)
 
 
