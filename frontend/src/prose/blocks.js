@@ -13,6 +13,7 @@ export function toBlocks(text) {
   const blocks = [];
   let line = [];
   let lines = [];
+  let afterDisplay = false; // the space that parted a display formula from the words after it is no indent
   const endLine = () => {
     lines.push(line);
     line = [];
@@ -26,14 +27,18 @@ export function toBlocks(text) {
     if (span.type === "fence" || (span.type === "math" && span.display)) {
       endParagraph();
       blocks.push(span);
+      afterDisplay = true;
     } else if (span.type === "text") {
       const parts = span.value.split("\n");
       parts.forEach((part, i) => {
         if (i > 0) endLine();
-        if (part) line.push({ type: "text", value: part });
+        const value = i === 0 && afterDisplay ? part.trimStart() : part;
+        if (value) line.push({ type: "text", value });
       });
+      afterDisplay = false;
     } else {
       line.push(span);
+      afterDisplay = false;
     }
   }
   endParagraph();

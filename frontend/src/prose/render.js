@@ -6,7 +6,9 @@ import { toBlocks } from "./blocks.js";
 const LONGEST_FORMULA = 2000;
 const sources = new WeakMap();
 
-const OPTIONS = { trust: false, throwOnError: false, maxExpand: 200, maxSize: 20, strict: "ignore" };
+// KaTeX paints what it does not know or trust in errorColor and goes on; the colour tells us that it did.
+const OPTIONS = { trust: false, throwOnError: false, errorColor: "#cc0001", maxExpand: 200, maxSize: 20, strict: "ignore" };
+const MULTLINE = /\\(begin|end)\{multline(\*?)\}/g; // KaTeX has none; gather is its nearest
 
 /** Renders every [data-prose] under a root. Kinds: "" prose, "code" and "plain" as they are written. */
 export function renderAll(root = document) {
@@ -19,10 +21,15 @@ export function renderProse(element) {
   const text = sourceOf(element);
   const kind = element.dataset.prose;
   const asWritten = kind === "plain" || (kind === "code" && !text.includes("```"));
-  element.replaceChildren(...(asWritten ? [fence({ value: text })] : toBlocks(text).map(blockNode)));
+  if (asWritten) element.replaceChildren(fence({ value: text }));
+  else if (kind === "answer" && isBareFormula(text)) element.replaceChildren(formula(text, text, false));
+  else element.replaceChildren(...toBlocks(text).map(blockNode));
   element.classList.remove("is-source");
   element.classList.add("is-set");
 }
+
+// Final answers often come without dollar signs: \frac{1}{2}.
+const isBareFormula = (text) => /\\[A-Za-z]|\^/.test(text) && !/\$|\\[([]|[A-Za-z]{3,} [A-Za-z]{2,}/.test(text);
 
 /** Shows what was written, character by character. */
 export function showSource(element) {
@@ -100,13 +107,13 @@ function formula(tex, source, display) {
   const box = document.createElement("span");
   try {
     if (tex.length > LONGEST_FORMULA) throw new RangeError(`longer than ${LONGEST_FORMULA} characters`);
-    katex.render(tex.replace(/\\begin\{multline(\*?)\}([\s\S]*?)\\end\{multline\*?\}/g, "\\begin{gather$1}$2\\end{gather$1}"), box, {
+    katex.render(tex.replace(MULTLINE, "\\$1{gather$2}"), box, {
       ...OPTIONS,
       displayMode: display,
       macros: {}, // fresh each time: a \gdef in one formula must not reach the next
     });
-    const error = box.querySelector(".katex-error");
-    if (error) return unreadable(source, error.title);
+    const error = box.querySelector(".katex-error, [style*='rgb(204, 0, 1)']");
+    if (error) return unreadable(source, error.title || `${error.textContent} is not known here`);
     return box;
   } catch (error) {
     return unreadable(source, error.message);
