@@ -89,8 +89,18 @@ def _make_venv() -> None:
             return
     started = time.monotonic()
     shutil.rmtree(VENV, ignore_errors=True)
+    try:  # without a pip of its own, which takes longer to make than all the rest
+        _run("Making .venv", [sys.executable, "-m", "venv", "--without-pip", VENV])
+        _run("Getting uv", [sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", UV])
+    except CannotGoOn:
+        _make_venv_with_pip()
+    _say("Made .venv", started)
+
+
+def _make_venv_with_pip() -> None:
+    """Where the Python we run on has no pip, or an old one, or uv can't be had."""
     try:
-        _run("Making .venv", [sys.executable, "-m", "venv", VENV])
+        _run("Making .venv", [sys.executable, "-m", "venv", "--clear", VENV])
     except CannotGoOn as failure:
         shutil.rmtree(VENV, ignore_errors=True)
         if "ensurepip" in str(failure):
@@ -99,7 +109,6 @@ def _make_venv() -> None:
                 "python3-venv), or name another Python with PYTHON=python3.12."
             ) from None
         raise
-    _say("Made .venv", started)
 
 
 def _sync(wanted: set[str]) -> None:
@@ -109,7 +118,8 @@ def _sync(wanted: set[str]) -> None:
     started = time.monotonic()
     names = sorted(wanted | set(_stamp()))
     try:
-        _run("Getting uv", [PYTHON, "-m", "pip", "install", "--quiet", UV])
+        if not (VENV / "bin" / "uv").exists():
+            _run("Getting uv", [PYTHON, "-m", "pip", "install", "--quiet", UV])
         uv: list[str | Path] = [
             PYTHON,
             "-m",
@@ -121,13 +131,18 @@ def _sync(wanted: set[str]) -> None:
             PYTHON,
             "--require-hashes",
         ]
-        _run("Installing Python packages with uv", [*uv, *names], UV_LINK_MODE="copy")
+        _run("Installing Python packages with uv", [*uv, *names])
     except CannotGoOn:
         print("uv can't be used here; installing with pip, which takes longer.", flush=True)
-        pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--require-hashes"]
-        _run("Installing Python packages", [*pip, *(word for name in names for word in ("-r", name))])
+        _sync_with_pip(names)
     (VENV / "stepmark.json").write_text(json.dumps({name: _hash([ROOT / name]) for name in names}))
     _say("Installed Python packages", started)
+
+
+def _sync_with_pip(names: list[str]) -> None:
+    _run("Getting pip", [PYTHON, "-m", "ensurepip"])
+    pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--require-hashes"]
+    _run("Installing Python packages", [*pip, *(word for name in names for word in ("-r", name))])
 
 
 def _installed(name: str) -> bool:
