@@ -148,7 +148,8 @@ class Preparation:
     def line(self) -> str:
         """The next thing it says. Raises CannotGoOn when it failed instead."""
         assert self.process.stdout is not None
-        if said := self.process.stdout.readline().decode():
+        said: str = self.process.stdout.readline().decode()
+        if said:
             return said
         self.process.wait()
         last = ["", *self.log.read_text(errors="replace").strip().splitlines()][-1]
