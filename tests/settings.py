@@ -16,4 +16,7 @@ if not (os.environ.get("DATABASE_URL") and os.environ.get("REDIS_URL")):
     services = hold(Path(tempfile.mkdtemp(prefix="stepmark-test-")), throwaway=True)
     os.environ.update(DATABASE_URL=services.database_url, REDIS_URL=services.redis_url)
 
+if not os.environ.get("STEPMARK_STATIC_ROOT"):
+    os.environ["STEPMARK_STATIC_ROOT"] = tempfile.mkdtemp(prefix="stepmark-static-")
+
 from annotator.config.settings import *  # noqa: E402, F403
