@@ -23,8 +23,9 @@ export class DraftKeeper {
    * onStatus({kind, at, unsent}): kind is saved, saving, unsent, signed_out or closed.
    * onConflict({version, labels, details}): somebody saved a newer state of this draft.
    */
-  constructor({ url, assignment, version, read, csrf, onStatus, onConflict, storage = localStorage, post = fetch }) {
-    Object.assign(this, { version, csrf, onStatus, onConflict, storage, post });
+  constructor({ url, assignment, version, read, csrf, onStatus, onConflict, storage = localStorage, post }) {
+    Object.assign(this, { version, csrf, onStatus, onConflict, storage });
+    this.post = post ?? ((...request) => fetch(...request)); // fetch must not be called as a method
     this.#url = url;
     this.#key = KEY + assignment;
     this.#read = read;

@@ -5,6 +5,7 @@ const BESIDE = "(min-width: 1180px)";
 
 /** Beside the steps the panel is open unless it was folded; over them it is folded until asked for. */
 export function applyPanel(bench) {
+  foldProblem(bench, true);
   set(bench, matchMedia(BESIDE).matches && remembered() !== "folded");
 }
 
@@ -13,14 +14,21 @@ export function togglePanel(bench) {
   set(bench, open);
   if (matchMedia(BESIDE).matches) remember(open ? "open" : "folded");
   else if (open) bench.querySelector(".aside-close").focus();
-  else bench.querySelector("[data-active]")?.focus({ preventScroll: true });
+  else bench.querySelector("[data-step][data-active]")?.focus({ preventScroll: true });
 }
 
 export function toggleProblem(bench) {
   const open = bench.classList.toggle("shows-problem");
+  foldProblem(bench, !open);
   const button = bench.querySelector(".problem-more");
   button.setAttribute("aria-expanded", String(open));
   button.textContent = open ? "Fold" : "Show all";
+}
+
+const ONE_COLUMN = matchMedia("(max-width: 860px)");
+
+function foldProblem(bench, folded) {
+  bench.querySelector(".problem-text").classList.toggle("clamp", folded && ONE_COLUMN.matches);
 }
 
 function set(bench, open) {

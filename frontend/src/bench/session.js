@@ -52,7 +52,7 @@ export class Session {
     this.#takeLeftover();
     this.#show();
     if (!this.first) window.scrollTo({ top: 0, behavior: "instant" });
-    this.view.reveal(this.state.active, { focus: !this.bench.querySelector("[data-error]") || !this.first });
+    this.view.reveal(this.state.active);
     this.view.say(this.bench.querySelector("[data-error]")?.textContent ?? words.opened(this.view.steps.length));
     document.fonts?.ready.then(() => watchWideFormulas(this.bench));
   }

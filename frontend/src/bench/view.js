@@ -75,7 +75,7 @@ export class View {
     submit.setAttribute("aria-disabled", String(sending));
     for (const button of this.bench.querySelectorAll("[data-command=undo]")) button.disabled = !state.canUndo || sending;
     for (const button of this.bench.querySelectorAll("[data-command=redo]")) button.disabled = !state.canRedo || sending;
-    this.find("[data-next]").textContent = sending ? words.sending : nextSentence(state, missing);
+    this.find("[data-next]").replaceChildren(...(sending ? [words.sending] : nextSentences(state, missing)));
   }
 
   /** Puts the active step into the upper third, without a jump where it already stands well. */
@@ -130,10 +130,17 @@ export class View {
   }
 }
 
-function nextSentence(state, missing) {
-  if (missing.length > 0) return words.nextMissing(missing[0] + 1, missing.length);
-  if (state.mode === "all_steps") return words.nextAll(state.labels.filter((l) => l === INCORRECT).length);
-  return state.stop >= 0 ? words.nextError(state.stop + 1) : words.nextClean;
+// Where things stand, and what Enter will do about it; the second is of no use without keys.
+function nextSentences(state, missing) {
+  const enter = missing.length > 0 ? words.enterGoes(missing[0] + 1) : words.enterSubmits;
+  const hint = Object.assign(document.createElement("span"), { className: "for-keys", textContent: ` ${enter}` });
+  return [standing(state, missing), hint];
+}
+
+function standing(state, missing) {
+  if (missing.length > 0) return words.toJudge(missing.length, state.counts().total);
+  if (state.mode === "all_steps") return words.errors(state.labels.filter((l) => l === INCORRECT).length);
+  return state.stop >= 0 ? words.firstError(state.stop + 1) : words.noError;
 }
 
 function setMark(svg, label) {
