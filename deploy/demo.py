@@ -108,7 +108,7 @@ def programs(port: int, var: Path) -> list[Child]:
     web += ["--preload", "--no-control-socket"]
     worker = [*celery, "worker", "-P", "threads", "-c", "2", "-Q", "default,scoring", "--loglevel", "INFO"]
     worker += ["--without-mingle", "--without-gossip"]  # a second spent on asking for other workers
-    beat = [*celery, "beat", "--schedule", str(var / "beat"), "--pidfile=", "--loglevel", "INFO"]
+    beat = [*celery, "beat", "--schedule", str(var / "run" / "beat"), "--pidfile=", "--loglevel", "INFO"]
     return [
         Child("web server", web, log / "web.log", 8, {"STEPMARK_DB_POOL": "1"}),
         Child("worker", worker, log / "worker.log", 15),
