@@ -203,7 +203,7 @@ def shape(html: str, client_visible: dict[str, str]) -> str:
 
 
 def test_gold_and_work_look_the_same_and_neither_tells_a_score(project: Project) -> None:
-    texts = ["one", "two", "three"]
+    texts = ["work step 0", "work step 1", "work step 2"]
     make.work(project, texts=texts, priority=0.4321)
     gold = make.gold(project)
     Scorer.objects.filter(project=project).update(name="secret-scorer")
