@@ -54,6 +54,11 @@ export class Sender {
     return this.#pending !== null;
   }
 
+  /** It could not be sent, and is tried again later. */
+  get waiting() {
+    return this.busy && !this.#inFlight;
+  }
+
   send(url, values) {
     if (this.busy) return;
     this.#pending = { url, values };

@@ -293,6 +293,7 @@ export class Session {
   }
 
   #show() {
-    this.view.render(this.state, { sending: this.sender.busy });
+    const sending = this.sender.busy ? (this.sender.waiting ? words.waiting : words.sending) : "";
+    this.view.render(this.state, { sending });
   }
 }

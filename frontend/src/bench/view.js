@@ -11,7 +11,8 @@ export class View {
     this.find = (selector) => bench.querySelector(selector);
   }
 
-  render(state, { sending = false } = {}) {
+  /** sending: what to say while a submit is under way, or "". */
+  render(state, { sending = "" } = {}) {
     this.steps.forEach((node, i) => this.#renderStep(node, state, i));
     this.ticks.forEach((node, i) => this.#renderTick(node, state, i));
     this.#renderStopLine(state);
@@ -72,10 +73,10 @@ export class View {
     const missing = state.missing();
     const submit = this.find("[data-command=submit]");
     submit.toggleAttribute("data-ready", missing.length === 0);
-    submit.setAttribute("aria-disabled", String(sending));
-    for (const button of this.bench.querySelectorAll("[data-command=undo]")) button.disabled = !state.canUndo || sending;
-    for (const button of this.bench.querySelectorAll("[data-command=redo]")) button.disabled = !state.canRedo || sending;
-    this.find("[data-next]").replaceChildren(...(sending ? [words.sending] : nextSentences(state, missing)));
+    submit.setAttribute("aria-disabled", String(Boolean(sending)));
+    for (const button of this.bench.querySelectorAll("[data-command=undo]")) button.disabled = !state.canUndo || Boolean(sending);
+    for (const button of this.bench.querySelectorAll("[data-command=redo]")) button.disabled = !state.canRedo || Boolean(sending);
+    this.find("[data-next]").replaceChildren(...(sending ? [sending] : nextSentences(state, missing)));
   }
 
   /** Puts the active step into the upper third, without a jump where it already stands well. */

@@ -27,6 +27,7 @@ export const words = {
   enterGoes: (step) => `Enter goes to step ${step}.`,
   enterSubmits: "Enter submits.",
   sending: "Sending.",
+  waiting: "Waiting to be sent. Enter tries now.",
   saved: (at) => `Saved ${at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false })}`,
   saving: "Saving",
   unsent: (n) => `${n} unsent, will retry`,
