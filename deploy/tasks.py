@@ -23,7 +23,6 @@ DEMO_DATA: tuple[str, ...] = (
     "log",
     "static",
     "static.stamp",
-    "beat",
 )
 DEMO_DATA += ("secret_key", "demo.lock")
 

@@ -350,12 +350,18 @@ def not_as_root() -> tuple[list[str], dict[str, Any]]:
 def dies_with_its_parent(signum: int) -> Callable[[], None] | None:
     """For ``preexec_fn``: the kernel sends the child this signal when the thread that started it ends.
 
-    The function only makes one system call, looked up beforehand, so other threads' locks don't matter to it.
+    The function only makes system calls, looked up beforehand, so other threads' locks don't matter to it.
     """
     if sys.platform != "linux":
         return None
-    prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(_PR_SET_PDEATHSIG, int(signum))
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def ask_the_kernel() -> None:
+        prctl(_PR_SET_PDEATHSIG, int(signum))
+        if os.getppid() != parent:  # it died before we could ask
+            os._exit(1)
+
+    return ask_the_kernel
 
 
 def _environment() -> dict[str, str]:
