@@ -70,7 +70,8 @@ def _run(what: str, command: Sequence[str | Path], cwd: Path = ROOT, **variables
         errors="replace",
     )
     if done.returncode:
-        tail = "\n".join(done.stdout.strip().splitlines()[-15:])
+        said = [line for line in done.stdout.strip().splitlines() if not line.startswith("WARNING")]
+        tail = "\n".join(said[-8:])
         raise CannotGoOn(f"{what} failed; the last lines it said:\n{tail}")
 
 
