@@ -28,6 +28,5 @@ def broker_at(url: str) -> Iterator[None]:
 
 
 def _forget_connections() -> None:
-    celery_app.pool.force_close_all()
     celery_app._pool = None
     celery_app.amqp._producer_pool = None

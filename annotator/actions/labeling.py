@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ MAX_TEXT = 4_000
 #: A solution is rarely looked at for longer; more is a clock that ran on.
 MAX_SECONDS = 6 * 3600.0
 DETAIL_KEYS = frozenset({"unsure", "comments", "reason"})
+#: What the database can't store: NUL, and half of a surrogate pair.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class NoSuchAssignment(Exception):
@@ -139,7 +142,7 @@ def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
         return
     if assignment.state == Assignment.State.SUBMITTED:
         raise AlreadyClosed
-    if not reason.strip():
+    if not reason.strip() or not _is_text(reason):
         raise InvalidLabels("say in a few words why you skip it")
     queueing.release_slot(assignment)
     assignment.state, assignment.slot = Assignment.State.SKIPPED, None
@@ -174,7 +177,7 @@ def clean_details(details: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
 
 
 def _is_text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_TEXT and "\0" not in value
+    return isinstance(value, str) and len(value) <= MAX_TEXT and not _UNSTORABLE.search(value)
 
 
 def _mine(actor: Actor, assignment_id: uuid.UUID) -> Assignment:
@@ -213,16 +216,20 @@ def _repeated(assignment: Assignment, client_id: uuid.UUID | None) -> Submitted:
 
 
 def _close(assignment: Assignment, actor: Actor) -> str:
-    """Move the assignment to submitted; returns why its labels don't count, or "" when they do."""
-    why_not = ""
-    if assignment.state == Assignment.State.EXPIRED and assignment.purpose == Assignment.Purpose.WORK:
+    """Move the assignment to submitted; returns why its labels don't count, or "" when they do.
+
+    Labels that don't count leave their slot to somebody else's.
+    """
+    why_not = "" if actor.state == Membership.State.ACTIVE else "paused"
+    if why_not:
+        queueing.release_slot(assignment)
+        assignment.slot = None
+    elif assignment.state == Assignment.State.EXPIRED and assignment.purpose == Assignment.Purpose.WORK:
         row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
         if row.taken < row.wanted:
             assignment.slot = queueing.take_slot(row, assignment.project)
         else:
             why_not = "late"
-    if actor.state != Membership.State.ACTIVE:
-        why_not = why_not or "paused"
     assignment.state = Assignment.State.SUBMITTED
     assignment.save(update_fields=["state", "slot"])
     Assignment.objects.filter(pk=assignment.pk).update(closed_at=Now())
