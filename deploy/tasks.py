@@ -35,14 +35,14 @@ def main(arguments: list[str]) -> int:
         "demo", help="set up, start everything, print the address and the logins"
     ).add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
     commands.add_parser("demo-reset", help="forget the demo's data")
-    commands.add_parser("test", help="run all tests; further words go to pytest").add_argument(
-        "words", nargs=argparse.REMAINDER
-    )
+    commands.add_parser("test", help="run all tests; further words go to pytest")
     commands.add_parser("lint", help="formatting, types, import contracts, migrations")
     commands.add_parser("bench", help="measure start-up and requests per second of the demo")
-    options = parser.parse_args(arguments)
+    options, words = parser.parse_known_args(arguments)
+    if words and options.command != "test":
+        parser.error(f"unknown: {' '.join(words)}")
     try:
-        return _run(options)
+        return _run(options, words)
     except CannotGoOn as failure:
         print(failure, file=sys.stderr)
         return 2
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
         return 130
 
 
-def _run(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace, words: list[str]) -> int:
     match options.command:
         case "setup":
             set_up(dev=False)
@@ -59,7 +59,7 @@ def _run(options: argparse.Namespace) -> int:
         case "demo-reset":
             demo_reset()
         case "test":
-            return test(options.words)
+            return test(words)
         case "lint":
             return lint()
         case "bench":
