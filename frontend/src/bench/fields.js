@@ -2,7 +2,7 @@
 
 import { EXITS, words } from "./words.js";
 
-/** Opens the comment of a step in place. onDone(text) on leaving; Escape leaves it as it was. */
+/** Opens the comment of a step in place. onDone(text) on leaving, by Enter, Escape or a click elsewhere: what was typed is kept. */
 export function editComment({ step, number, text, onDone, onLeave }) {
   const box = step.querySelector("[data-remark]");
   if (box.querySelector("textarea")) return box.querySelector("textarea").focus();
@@ -12,12 +12,12 @@ export function editComment({ step, number, text, onDone, onLeave }) {
   area.rows = 2;
   area.setAttribute("aria-label", words.commentLabel(number));
   let done = false;
-  const close = (keep) => {
+  const close = () => {
     if (done) return;
     done = true;
     const value = area.value;
     area.remove();
-    onDone(keep ? value : (text ?? ""));
+    onDone(value);
   };
   area.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
@@ -25,11 +25,11 @@ export function editComment({ step, number, text, onDone, onLeave }) {
     if (!finished && event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
-    close(finished);
+    close();
     onLeave();
   });
   area.addEventListener("input", () => grow(area));
-  area.addEventListener("blur", () => close(true));
+  area.addEventListener("blur", close);
   box.hidden = false;
   box.replaceChildren(area);
   grow(area);

@@ -1,0 +1,51 @@
+"""A person at a real browser: signed in, with a project to work in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.test import Client
+from playwright.sync_api import Page
+
+from annotator.models import Membership, Project
+from tests import factories as make
+
+
+@pytest.fixture(autouse=True)
+def _bundles_are_built() -> None:
+    if finders.find("workbench.js") is None:
+        pytest.fail("The front end isn't built; run make setup.")
+
+
+@pytest.fixture
+def project(transactional_db: None) -> Project:
+    return make.project(slug="maths", name="Maths", labels_per_solution=1)
+
+
+@pytest.fixture
+def member(project: Project) -> Membership:
+    return make.member(project)
+
+
+@pytest.fixture
+def open_as(page: Page, live_server: Any) -> Iterator[Callable[..., Page]]:
+    """Open a page as a member; a script error on the way fails the test."""
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+
+    def opened(member: Membership, path: str = "/p/maths/label/") -> Page:
+        client = Client()
+        client.force_login(member.user, backend="django.contrib.auth.backends.ModelBackend")  # type: ignore[arg-type]
+        session = client.cookies[settings.SESSION_COOKIE_NAME].value
+        page.context.add_cookies(
+            [{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}]
+        )
+        page.goto(live_server.url + path)
+        return page
+
+    yield opened
+    assert errors == []
