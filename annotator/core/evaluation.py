@@ -12,20 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annotator.core.intervals import Figure, Floats
 from annotator.core.labels import NO_ERROR
 
 ECE_BINS = 15
-
-Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """``value`` over ``n`` items, or None and the reason why it is not defined."""
-
-    value: float | None
-    n: int
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,11 +46,17 @@ def _by_stop(annotations: Sequence[Labels], judged: Sequence[bool]) -> Agreed | 
     if place is None:
         return Agreed((None,) * len(judged), None, tied=True)
     followers = [labels for at, labels in known if at == place]
-    return Agreed(_rebuild(place, followers, judged), place, tied=False)
+    return Agreed(rebuild(place, followers, judged), place, tied=False)
 
 
-def _rebuild(place: int, followers: Sequence[Labels], judged: Sequence[bool]) -> tuple[int | None, ...]:
-    """Labels from the stop: -1 at it, None after it; before it what its followers say, correct where they differ."""
+def rebuild(place: int, followers: Sequence[Labels], judged: Sequence[bool]) -> tuple[int | None, ...]:
+    """Labels from the stop: -1 at it, None after it; before it what its followers say, correct where they differ.
+
+    ``followers`` are annotations with that stop; there may be none where a model chose a stop that nobody gave.
+
+    >>> rebuild(1, [(0, -1, None), (0, -1, None)], [True] * 3)
+    (0, -1, None)
+    """
     labels: list[int | None] = []
     for index, takes_label in enumerate(judged):
         if not takes_label or (place != NO_ERROR and index > place):

@@ -1,0 +1,92 @@
+"""What a claimed posterior is worth: compared with adjudicated audit items before it weighs anything.
+
+Any model of independent people overclaims where they share convincing errors. Only audit items will do: those were
+drawn at random, while disputes reach adjudication because they are hard.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from annotator.core.intervals import Floats
+
+#: Fewer adjudicated audit items, or fewer wrong ones among them, cannot fit two numbers.
+MIN_ITEMS = 100
+MIN_WRONG = 5
+#: Claims beyond this count as this: the model's own certainty means little out there.
+_EDGE = 1e-4
+#: Variance of the prior around "claims are true" (slope 1, intercept 0), in logits.
+_PRIOR_VARIANCE = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """``apply`` maps claimed to expected accuracy: logit q = intercept + slope · logit p. ``fitted`` is false where
+    there were too few items: then claims pass unchanged and must be shown as unchecked. ``n`` items, ``wrong`` of
+    them wrong, ``claimed`` and ``real`` mean accuracy over them (None without any)."""
+
+    slope: float
+    intercept: float
+    fitted: bool
+    n: int
+    wrong: int
+    claimed: float | None
+    real: float | None
+
+    def apply(self, claimed: npt.ArrayLike) -> Floats:
+        """Expected accuracy of claims, both of shape (n,), in [0, 1]."""
+        values = np.asarray(claimed, dtype=np.float64)
+        if not self.fitted:
+            return values
+        return np.asarray(_logistic(self.intercept + self.slope * _logit(values)))
+
+
+def recalibrate(claimed: npt.ArrayLike, right: npt.ArrayLike) -> Recalibration:
+    """Fit on adjudicated audit items: each one's claimed posterior and whether its consensus was right, (n,).
+
+    Platt 1999 on the logit, by Newton's steps, with a weak normal prior around the identity. A slope below 0 would
+    turn the order of claims round, so it is held at 0. Raises ValueError on unequal shapes.
+
+    >>> recalibrate([0.9] * 10, [True] * 10).fitted
+    False
+    >>> checked = recalibrate([0.95] * 200, [True] * 170 + [False] * 30)
+    >>> round(float(checked.apply([0.95])[0]), 2)
+    0.85
+    """
+    values = np.asarray(claimed, dtype=np.float64)
+    truth = np.asarray(right, dtype=np.float64)
+    if values.shape != truth.shape or values.ndim != 1:
+        raise ValueError(f"claims of shape {values.shape} do not pair with outcomes of shape {truth.shape}")
+    n, wrong = len(values), int((1.0 - truth).sum())
+    means = (float(values.mean()), float(truth.mean())) if n else (None, None)
+    if n < MIN_ITEMS or wrong < MIN_WRONG or n - wrong < MIN_WRONG:
+        return Recalibration(1.0, 0.0, False, n, wrong, *means)
+    intercept, slope = _fit(_logit(values), truth)
+    return Recalibration(slope, intercept, True, n, wrong, *means)
+
+
+def _fit(score: Floats, truth: Floats) -> tuple[float, float]:
+    design = np.stack([np.ones(len(score)), score], axis=1)
+    identity = np.array([0.0, 1.0])
+    weights = identity.copy()
+    for _ in range(50):
+        chance = _logistic(design @ weights)
+        slope = design.T @ (truth - chance) - (weights - identity) / _PRIOR_VARIANCE
+        curve = (design * (chance * (1.0 - chance))[:, None]).T @ design + np.eye(2) / _PRIOR_VARIANCE
+        step = np.linalg.solve(curve, slope)
+        weights = weights + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+        if float(np.abs(step).max()) < 1e-9:
+            break
+    return float(weights[0]), max(0.0, float(weights[1]))
+
+
+def _logit(values: Floats) -> Floats:
+    inside = np.clip(values, _EDGE, 1.0 - _EDGE)
+    return np.asarray(np.log(inside) - np.log1p(-inside))
+
+
+def _logistic(scores: Floats) -> Floats:
+    return np.asarray(1.0 / (1.0 + np.exp(-scores)))
