@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -71,7 +71,7 @@ PSEUDONYM = 60
 
 def _with_annotations(row: ImportRow, project: Project, content_hash: bytes) -> Prepared | RowError:
     record, mode = row.record, Mode(project.mode)
-    annotations = record.annotations
+    annotations = tuple(_in_mode(annotation, record, mode) for annotation in record.annotations)
     if not annotations and record.labels:
         reason = rules.finish_reason(record.labels, mode)
         annotations = (ImportedAnnotation(UNNAMED, record.labels, reason.value),)
@@ -89,6 +89,14 @@ def _with_annotations(row: ImportRow, project: Project, content_hash: bytes) -> 
         except InvalidLabels as error:
             return RowError(row.line, f"annotations[{index}].labels", f"{error} (project mode: {mode.value})")
     return Prepared(record, content_hash, annotations=annotations)
+
+
+def _in_mode(annotation: ImportedAnnotation, record: SolutionRecord, mode: Mode) -> ImportedAnnotation:
+    """Where a row names no mode, the finish reason was implied as in first_error; here it follows the project's."""
+    implied = rules.finish_reason(annotation.labels, Mode.FIRST_ERROR)
+    if record.mode is not None or annotation.finish_reason != implied:
+        return annotation
+    return replace(annotation, finish_reason=rules.finish_reason(annotation.labels, mode).value)
 
 
 def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from django.db import connection, transaction
@@ -85,7 +85,9 @@ def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = la
     project = Project.objects.get(pk=actor.project_id)
     try:
         for chunk in _chunks(read_rows(source.file, codec, source.segment_rule), CHUNK):
-            _write_chunk(chunk, project, batch, source.labels_as, report)
+            after = replace(report, errors=list(report.errors))
+            _write_chunk(chunk, project, batch, source.labels_as, after)
+            report = after  # only now: what a chunk that failed had counted was rolled back with it
             progress(report)
     except BaseException:
         _close(batch, report, ImportBatch.State.FAILED)
