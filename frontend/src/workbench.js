@@ -29,8 +29,9 @@ document.addEventListener("click", (event) => {
   if (button && session) session.run(button.dataset.command, { button, byKey: event.detail === 0 });
 });
 
-document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target?.id === "bench" || event.target.id === "bench") mount();
+// After settling, not after swapping: until then htmx puts the old element's classes on the new one.
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id === "bench") mount();
 });
 
 window.addEventListener("pagehide", () => session?.flush({ leaving: true }));

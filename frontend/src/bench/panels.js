@@ -1,10 +1,12 @@
 // What folds: the guidelines beside the steps, and the problem above them on a small screen.
 
+import { renderProse, watchWideFormulas } from "../prose/render.js";
+
 const KEY = "stepmark:guidelines";
 const BESIDE = "(min-width: 1180px)";
 
 /** Beside the steps the panel is open unless it was folded; over them it is folded until asked for. */
-export function applyPanel(bench) {
+export function applyPanels(bench) {
   foldProblem(bench, true);
   set(bench, matchMedia(BESIDE).matches && remembered() !== "folded");
 }
@@ -20,6 +22,8 @@ export function togglePanel(bench) {
 export function toggleProblem(bench) {
   const open = bench.classList.toggle("shows-problem");
   foldProblem(bench, !open);
+  renderProse(bench.querySelector(".problem-text"));
+  watchWideFormulas(bench);
   const button = bench.querySelector(".problem-more");
   button.setAttribute("aria-expanded", String(open));
   button.textContent = open ? "Fold" : "Show all";

@@ -83,7 +83,7 @@ export class Sender {
       .ajax("POST", url, {
         source: this.source,
         target: "#bench",
-        swap: "outerHTML show:none",
+        swap: "outerHTML settle:0ms show:none",
         values,
         headers: { "X-CSRFToken": csrfToken() },
       })

@@ -5,7 +5,7 @@ import { renderAll, renderProse, showSource, watchWideFormulas } from "../prose/
 import { ActiveClock } from "./clock.js";
 import { DraftKeeper } from "./draft.js";
 import { editComment, ReasonField } from "./fields.js";
-import { applyPanel, togglePanel, toggleProblem } from "./panels.js";
+import { applyPanels, togglePanel, toggleProblem } from "./panels.js";
 import { Sender, clientId } from "./sender.js";
 import { BenchState } from "./state.js";
 import { View } from "./view.js";
@@ -45,8 +45,8 @@ export class Session {
   }
 
   begin() {
+    applyPanels(this.bench);
     renderAll(this.bench);
-    applyPanel(this.bench);
     this.clock.start();
     this.#listen();
     this.#takeLeftover();
@@ -79,6 +79,7 @@ export class Session {
       this.view.say(words.sending);
       return true;
     }
+    if (button?.closest(".bar-exits")) this.#more(false);
     const own = button?.closest("[data-step]");
     if (own) this.state.active = Number(own.dataset.step);
     if (command in LABELS) this.#label(LABELS[command]);
@@ -104,10 +105,7 @@ export class Session {
     problem: () => toggleProblem(this.bench),
     source: () => this.#toggleSource(),
     keys: () => document.getElementById("keys").showModal(),
-    more: (button) => {
-      const open = this.bench.classList.toggle("shows-more");
-      button.setAttribute("aria-expanded", String(open));
-    },
+    more: () => this.#more(!this.bench.classList.contains("shows-more")),
   };
 
   #label(value) {
@@ -246,6 +244,11 @@ export class Session {
       this.draft.accept(this.draft.version);
     };
     this.view.alert(words.leftover, [[words.useLeftover, use], [words.dropLeftover, drop]]);
+  }
+
+  #more(open) {
+    this.bench.classList.toggle("shows-more", open);
+    this.bench.querySelector(".bar-more").setAttribute("aria-expanded", String(open));
   }
 
   #toggleSource() {

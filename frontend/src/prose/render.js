@@ -23,7 +23,7 @@ export function renderProse(element) {
   const asWritten = kind === "plain" || (kind === "code" && !text.includes("```"));
   if (asWritten) element.replaceChildren(fence({ value: text }));
   else if (kind === "answer" && isBareFormula(text)) element.replaceChildren(formula(text, text, false));
-  else element.replaceChildren(...toBlocks(text).map(blockNode));
+  else element.replaceChildren(...toBlocks(text).map((block) => blockNode(block, element.classList.contains("clamp"))));
   element.classList.remove("is-source");
   element.classList.add("is-set");
 }
@@ -64,14 +64,15 @@ function make(tag, className, ...children) {
   return node;
 }
 
-function blockNode(block) {
+// compact: for a text folded to two lines, where a tall formula would take both.
+function blockNode(block, compact) {
   switch (block.type) {
     case "heading":
       return make("p", `prose-heading level-${Math.min(block.level, 4)}`, ...inlineNodes(block.inline));
     case "list":
       return list(block);
     case "math":
-      return make("div", "display-math", formula(block.tex, block.source, true));
+      return make("div", "display-math", formula(block.tex, block.source, !compact || block.tex.startsWith("\\begin")));
     case "fence":
       return fence(block);
     default:
