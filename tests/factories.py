@@ -50,15 +50,22 @@ def as_actor(made: Membership) -> Actor:
 
 
 def batch(of: Project) -> ImportBatch:
-    return ImportBatch.objects.create(project=of, filename="tests.jsonl", format="native", labels_as="reference")
+    return ImportBatch.objects.create(
+        project=of, filename="tests.jsonl", format="native", labels_as="reference"
+    )
 
 
 def solution(
-    of: Project, texts: Sequence[str] = ("one", "two", "three"), *, holdout: bool = False, kinds: Any = None
+    of: Project,
+    texts: Sequence[str] = ("one", "two", "three"),
+    *,
+    holdout: bool = False,
+    kinds: Any = None,
+    problem: Problem | None = None,
 ) -> Solution:
-    """A solution without a queue row."""
+    """A solution without a queue row, of a problem of its own unless one is given."""
     number = next(_numbers)
-    problem = Problem.objects.create(
+    problem = problem or Problem.objects.create(
         project=of,
         text=f"Problem {number}",
         content_hash=digest(f"problem {number}"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,20 +10,18 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 
 from annotator.actions import access, queueing
 from annotator.actions.access import Actor, Verb
+from annotator.core import details as notes
 from annotator.core import labels as rules
 from annotator.core.labels import FinishReason, InvalidLabels, Mode
 from annotator.jobs import enqueue
 from annotator.models import Annotation, Assignment, AuditEvent, Guidelines, Membership, QueueRow, Solution
 
-MAX_TEXT = 4_000
 #: A solution is rarely looked at for longer; more is a clock that ran on.
 MAX_SECONDS = 6 * 3600.0
-DETAIL_KEYS = frozenset({"unsure", "comments", "reason"})
-#: What the database can't store: NUL, and half of a surrogate pair.
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 class NoSuchAssignment(Exception):
@@ -41,6 +38,10 @@ class StaleDraft(Exception):
     def __init__(self, assignment: Assignment) -> None:
         super().__init__("A newer draft was saved elsewhere.")
         self.assignment = assignment
+
+
+class CannotReopen(Exception):
+    """The project, or what the solution was for, keeps it closed; the message says which."""
 
 
 @dataclass(frozen=True)
@@ -68,12 +69,12 @@ def save_draft(*, actor: Actor, assignment_id: uuid.UUID, work: Work, version: i
     Raises NoSuchAssignment, AlreadyClosed, StaleDraft, and InvalidLabels for what could never be submitted.
     """
     assignment = _mine(actor, assignment_id)
-    if assignment.state not in {Assignment.State.LIVE, Assignment.State.EXPIRED}:
+    if not _takes_labels(assignment):
         raise AlreadyClosed
     rules.check_shape(work.labels, _judged(assignment.solution))
     draft = {
         "labels": list(work.labels),
-        "details": clean_details(work.details, assignment.solution.n_steps),
+        "details": notes.clean(work.details, assignment.solution.n_steps, draft=True),
         "finish_reason": work.finish_reason if work.finish_reason in set(FinishReason) else "",
         "active_seconds": _seconds(work.active_seconds),
     }
@@ -95,27 +96,30 @@ def submit(
 ) -> Submitted:
     """Store the labels as an annotation. The same ``client_id`` again gets the same result.
 
+    An assignment that was opened again gets a new version, which takes the place of the one before.
     Raises NoSuchAssignment, AlreadyClosed, and InvalidLabels while something is missing.
     """
     assignment = _mine(actor, assignment_id)
-    if assignment.state == Assignment.State.SUBMITTED:
-        return _repeated(assignment, client_id)
-    if assignment.state == Assignment.State.SKIPPED:
+    repeated = _repeated(assignment, client_id)
+    if repeated is not None:
+        return repeated
+    if not _takes_labels(assignment):
         raise AlreadyClosed
-    judged, reason = _judged(assignment.solution), _reason(work.finish_reason)
-    details = clean_details(work.details, assignment.solution.n_steps)
-    rules.check(work.labels, judged, Mode(assignment.project.mode), reason)
-    if reason in rules.CENSORED and not details.get("reason"):
-        raise InvalidLabels("say in a few words why, so that someone can look at it")
-    why_not = _close(assignment, actor)
+    details = _checked(assignment, work)
+    before = assignment.annotations.filter(current=True).first()
+    why_not = before.uncounted_reason if before else _close(assignment, actor)
+    if before is not None:
+        Annotation.objects.filter(pk=before.pk).update(current=False)
+        Assignment.objects.filter(pk=assignment.pk).update(reopened=False)
     annotation = Annotation.objects.create(
         solution=assignment.solution,
         member_id=actor.member,
         assignment=assignment,
         n_steps=assignment.solution.n_steps,
+        version=before.version + 1 if before else 1,
         labels=list(work.labels),
-        stop=rules.stop(work.labels, judged),
-        finish_reason=reason.value,
+        stop=rules.stop(work.labels, _judged(assignment.solution)),
+        finish_reason=work.finish_reason,
         details=details,
         active_seconds=_seconds(work.active_seconds),
         counted=not why_not,
@@ -123,7 +127,10 @@ def submit(
         guidelines=Guidelines.objects.filter(project_id=actor.project_id).order_by("-version").first(),
         client_id=client_id,
     )
-    _record("annotation:submitted", f"annotation {annotation.pk}", actor, {"counted": not why_not})
+    name = "annotation:revised" if before else "annotation:submitted"
+    _record(
+        name, f"annotation {annotation.pk}", actor, {"counted": not why_not, "version": annotation.version}
+    )
     # The same job for gold and for work, so that a submit tells nothing by its time.
     enqueue(
         kind="labeling.follow_up",
@@ -135,6 +142,43 @@ def submit(
 
 
 @transaction.atomic
+def reopen(*, actor: Actor, assignment_id: uuid.UUID) -> Assignment:
+    """Open a submitted solution again, with its labels as the draft. Raises NoSuchAssignment, CannotReopen.
+
+    Practice stays closed: its labels were shown.
+    """
+    assignment = _mine(actor, assignment_id)
+    last = assignment.annotations.filter(current=True).first()
+    if assignment.reopened:
+        return assignment
+    if last is None or assignment.purpose == Assignment.Purpose.PRACTICE:
+        raise CannotReopen("Only work that you handed in can be opened again.")
+    hours = assignment.project.reopen_hours
+    if last.submitted_at < timezone.now() - timedelta(hours=hours):
+        raise CannotReopen(
+            f"This was handed in more than {hours} hours ago; ask a manager to have it judged again."
+        )
+    assignment.reopened = True
+    assignment.draft = {
+        "labels": last.labels,
+        "details": last.details,
+        "finish_reason": last.finish_reason,
+        "active_seconds": last.active_seconds or 0.0,
+    }
+    assignment.draft_version += 1
+    assignment.save(update_fields=["reopened", "draft", "draft_version"])
+    _record("annotation:reopened", f"annotation {last.pk}", actor, {"version": last.version})
+    return assignment
+
+
+@transaction.atomic
+def close_again(*, actor: Actor, assignment_id: uuid.UUID) -> None:
+    """Leave a reopened solution as it was. Raises NoSuchAssignment."""
+    assignment = _mine(actor, assignment_id)
+    Assignment.objects.filter(pk=assignment.pk).update(reopened=False)
+
+
+@transaction.atomic
 def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
     """Pass a solution on to somebody else; it doesn't come back to this person. Raises as `submit`."""
     assignment = _mine(actor, assignment_id)
@@ -142,7 +186,7 @@ def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
         return
     if assignment.state == Assignment.State.SUBMITTED:
         raise AlreadyClosed
-    if not reason.strip() or not _is_text(reason):
+    if not reason.strip() or not notes.is_text(reason):
         raise InvalidLabels("say in a few words why you skip it")
     queueing.release_slot(assignment)
     assignment.state, assignment.slot = Assignment.State.SKIPPED, None
@@ -150,34 +194,6 @@ def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
     assignment.save(update_fields=["state", "slot", "skip_reason"])
     Assignment.objects.filter(pk=assignment.pk).update(closed_at=Now())
     _record("assignment:skipped", f"assignment {assignment.pk}", actor, {"reason": assignment.skip_reason})
-
-
-def clean_details(details: Mapping[str, Any], n_steps: int) -> dict[str, Any]:
-    """Only what is known, each within its limits. Raises InvalidLabels for anything else."""
-    unknown = set(details) - DETAIL_KEYS
-    if unknown:
-        raise InvalidLabels(f"unknown detail '{sorted(unknown)[0]}'")
-    unsure, comments = details.get("unsure", []), details.get("comments", {})
-    if not isinstance(unsure, list) or not all(type(step) is int and 0 <= step < n_steps for step in unsure):
-        raise InvalidLabels("'unsure' is a list of step numbers")
-    if not isinstance(comments, dict) or not all(
-        isinstance(key, str) and key.isdecimal() and int(key) < n_steps and _is_text(text)
-        for key, text in comments.items()
-    ):
-        raise InvalidLabels(f"a comment is text of at most {MAX_TEXT:,} characters on a step")
-    reason = details.get("reason", "")
-    if not _is_text(reason):
-        raise InvalidLabels(f"a reason is text of at most {MAX_TEXT:,} characters")
-    kept = {
-        "unsure": sorted(set(unsure)),
-        "comments": {key: text for key, text in comments.items() if text.strip()},
-        "reason": reason.strip(),
-    }
-    return {key: value for key, value in kept.items() if value}
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= MAX_TEXT and not _UNSTORABLE.search(value)
 
 
 def _mine(actor: Actor, assignment_id: uuid.UUID) -> Assignment:
@@ -208,11 +224,37 @@ def _seconds(value: float) -> float:
     return min(max(value, 0.0), MAX_SECONDS) if value == value else 0.0
 
 
-def _repeated(assignment: Assignment, client_id: uuid.UUID | None) -> Submitted:
-    done = assignment.annotations.order_by("version").first()
-    if done is None or client_id is None or done.client_id != client_id:
-        raise AlreadyClosed
-    return Submitted(done.pk, done.counted)
+def _repeated(assignment: Assignment, client_id: uuid.UUID | None) -> Submitted | None:
+    """What an earlier request of the same id got; None when this one is new."""
+    if client_id is None:
+        return None
+    done = assignment.annotations.filter(client_id=client_id).first()
+    return Submitted(done.pk, done.counted) if done else None
+
+
+def _takes_labels(assignment: Assignment) -> bool:
+    if assignment.state == Assignment.State.SUBMITTED:
+        return assignment.reopened
+    return assignment.state in {Assignment.State.LIVE, Assignment.State.EXPIRED}
+
+
+def _checked(assignment: Assignment, work: Work) -> dict[str, Any]:
+    """The details to store, once labels and details are complete by the project's rules. Raises InvalidLabels."""
+    project, reason = assignment.project, _reason(work.finish_reason)
+    details = notes.clean(work.details, assignment.solution.n_steps)
+    rules.check(work.labels, _judged(assignment.solution), Mode(project.mode), reason)
+    if reason in rules.CENSORED:
+        if not details.get("reason"):
+            raise InvalidLabels("say in a few words why, so that someone can look at it")
+        return details
+    notes.require(
+        work.labels,
+        details,
+        error_types=project.error_types,
+        need_type=project.require_error_type,
+        need_comment=project.require_comment,
+    )
+    return details
 
 
 def _close(assignment: Assignment, actor: Actor) -> str:

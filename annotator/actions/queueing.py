@@ -7,6 +7,7 @@ the order membership, assignment, queue row.
 from __future__ import annotations
 
 import random
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -19,7 +20,16 @@ from annotator.actions.access import Actor, Verb
 from annotator.core import sampling
 from annotator.core.sampling import Route, Shares
 from annotator.jobs import enqueue
-from annotator.models import Assignment, AuditEvent, Gold, Membership, Project, QueueRow, ScorerVersion
+from annotator.models import (
+    Assignment,
+    AuditEvent,
+    Gold,
+    Membership,
+    Project,
+    QueueRow,
+    ScorerVersion,
+    Solution,
+)
 
 RERANK_CHUNK = 5_000
 #: `pool` in a selection is counted up to here; beyond it reads "at least this many".
@@ -27,8 +37,13 @@ POOL_CAP = 10_000
 _chance = random.SystemRandom()
 
 
+STRATEGIES = {Route.PRIORITY: "uncertainty", Route.SIBLING: "same problem"}
+#: A person holds at most the solution they see and the one after it.
+MAX_LIVE = 2
+
+
 class NothingForYou(Exception):
-    """No solution for this person now. ``reason``: all_done, waiting (others hold what is left), paused."""
+    """No solution for this person now. ``reason``: all_done, waiting (others hold what is left), paused, enough."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -36,22 +51,52 @@ class NothingForYou(Exception):
 
 
 @transaction.atomic
-def next_assignment(*, actor: Actor, chance: random.Random = _chance) -> Assignment:
-    """The person's live assignment, else one they let expire, else a new claim. Raises NothingForYou."""
+def next_assignment(
+    *, actor: Actor, after: uuid.UUID | None = None, chance: random.Random = _chance
+) -> Assignment:
+    """The person's live assignment, else one they let expire, else a new claim. Raises NothingForYou.
+
+    ``after`` names the live one that they are looking at: this call is for the one to come.
+    """
     access.require(actor, Verb.LABEL)
     member = Membership.objects.select_for_update(no_key=True).get(pk=actor.member)
     if member.state != Membership.State.ACTIVE:
         raise NothingForYou("paused")
     project = Project.objects.get(pk=actor.project_id)
-    mine = Assignment.objects.filter(member=member)
-    live = mine.filter(state=Assignment.State.LIVE).order_by("claimed_at").first()
-    if live is not None:
-        return _renew(live, project)
+    live = list(
+        Assignment.objects.filter(member=member, state=Assignment.State.LIVE)
+        .exclude(purpose=Assignment.Purpose.PRACTICE)
+        .order_by("claimed_at", "pk")
+    )
+    for assignment in live:
+        if assignment.pk != after:
+            return _renew(assignment, project)
+    if len(live) >= MAX_LIVE:
+        raise NothingForYou("enough")
     return _revived(member, project) or _claimed(member, project, chance)
 
 
+@transaction.atomic
+def next_practice(*, actor: Actor) -> Assignment:
+    """The next practice solution of this person, in the order of import. Raises NothingForYou."""
+    access.require(actor, Verb.LABEL)
+    member = Membership.objects.select_for_update(no_key=True).get(pk=actor.member)
+    project = Project.objects.get(pk=actor.project_id)
+    mine = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.PRACTICE)
+    live = mine.filter(state__in=[Assignment.State.LIVE, Assignment.State.EXPIRED]).first()
+    if live is not None:
+        return _renew(live, project)
+    items = Gold.objects.filter(project=project, use=Gold.Use.PRACTICE).unseen_by(member.pk)
+    item = items.order_by("solution_id").first()
+    if item is None:
+        raise NothingForYou("all_done")
+    return _hand_out_gold(item, Assignment.Purpose.PRACTICE, member, project)
+
+
 def _renew(assignment: Assignment, project: Project) -> Assignment:
-    Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=_lease(project))
+    Assignment.objects.filter(pk=assignment.pk).update(
+        lease_expires_at=_lease(project), state=Assignment.State.LIVE
+    )
     assignment.refresh_from_db()
     return assignment
 
@@ -59,6 +104,7 @@ def _renew(assignment: Assignment, project: Project) -> Assignment:
 def _revived(member: Membership, project: Project) -> Assignment | None:
     """An expired assignment of this person whose slot is still free: it comes back with its draft."""
     expired = Assignment.objects.select_for_update().filter(member=member, state=Assignment.State.EXPIRED)
+    expired = expired.exclude(purpose=Assignment.Purpose.PRACTICE)
     for assignment in expired.order_by("-claimed_at")[:20]:
         slot = None
         if assignment.purpose == Assignment.Purpose.WORK:
@@ -82,9 +128,10 @@ def _claimed(member: Membership, project: Project, chance: random.Random) -> Ass
                 if not blocking and (gold := _claim_gold(member, project)) is not None:
                     return gold
                 continue
-            row = _pick(route, member, project, blocking=blocking)
+            sibling = _pick_sibling(route, member, project)
+            row = sibling or _pick(route, member, project, blocking=blocking)
             if row is not None:
-                return _claim_row(row, route, member, project)
+                return _claim_row(row, Route.SIBLING if sibling else route, member, project)
         # Before "nothing left" may be said: free what was let go, then look again and wait for locks.
         if not blocking:
             reclaim(project_id=project.pk)
@@ -109,6 +156,21 @@ def _pick(route: Route, member: Membership, project: Project, *, blocking: bool)
     return (untouched.by_priority() if route is Route.PRIORITY else untouched.by_shuffle()).first()
 
 
+def _pick_sibling(route: Route, member: Membership, project: Project) -> QueueRow | None:
+    """Another solution of the problem this person has just read, so that nobody solves a problem four times.
+
+    Only in place of priority and holdout, so that the audit route keeps its share; at most ``project.siblings``.
+    """
+    if route is Route.AUDIT or project.siblings < 2:
+        return None
+    work = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.WORK)
+    last = work.order_by("-claimed_at").values_list("solution__problem_id", flat=True).first()
+    if last is None or work.filter(solution__problem_id=last).count() >= project.siblings:
+        return None
+    rows = QueueRow.objects.filter(project=project, holdout=route is Route.HOLDOUT, solution__problem_id=last)
+    return rows.unseen_by(member.pk).open().by_priority().locked(blocking=False).first()
+
+
 def _claim_row(row: QueueRow, route: Route, member: Membership, project: Project) -> Assignment:
     if route is Route.AUDIT:
         row.wanted = max(row.wanted, project.labels_audit)
@@ -121,9 +183,16 @@ def _claim_row(row: QueueRow, route: Route, member: Membership, project: Project
         slot=take_slot(row, project),
         lease_expires_at=_lease(project),
         selection=selection,
+        position=1 + _seen_of_problem(row.solution_id, member),
     )
     assignment.refresh_from_db()
     return assignment
+
+
+def _seen_of_problem(solution_id: int, member: Membership) -> int:
+    """How many solutions of the same problem this person was given before."""
+    problem = Solution.objects.filter(pk=solution_id).values("problem_id")
+    return Assignment.objects.filter(member=member, solution__problem_id__in=problem).count()
 
 
 def _raise_below(row: QueueRow, project: Project) -> None:
@@ -180,7 +249,7 @@ def _selection(row: QueueRow, route: Route, member: Membership, project: Project
     version = ranked_by.values_list("version", flat=True).first()
     return {
         "route": route.value,
-        "strategy": "uncertainty" if route is Route.PRIORITY else "random",
+        "strategy": STRATEGIES.get(route, "random"),
         "score": row.priority if version else None,
         "scorer_version": version,
         "rank": ahead + 1,
@@ -191,14 +260,20 @@ def _selection(row: QueueRow, route: Route, member: Membership, project: Project
 
 def _claim_gold(member: Membership, project: Project) -> Assignment | None:
     """A gold solution this person has never had, at random; it holds no slot."""
-    gold = Gold.objects.filter(project=project).unseen_by(member.pk).order_by("?").first()
-    if gold is None:
-        return None
+    items = Gold.objects.filter(project=project, use=Gold.Use.HIDDEN).unseen_by(member.pk)
+    item = items.order_by("?").first()
+    return _hand_out_gold(item, Assignment.Purpose.GOLD, member, project) if item else None
+
+
+def _hand_out_gold(
+    item: Gold, purpose: Assignment.Purpose, member: Membership, project: Project
+) -> Assignment:
     assignment = Assignment.objects.create(
         project=project,
-        solution_id=gold.solution_id,
+        solution_id=item.solution_id,
         member=member,
-        purpose=Assignment.Purpose.GOLD,
+        purpose=purpose,
+        position=1 + _seen_of_problem(item.solution_id, member),
         lease_expires_at=_lease(project),
         selection={"route": Route.GOLD.value, "strategy": "random", "round": 1},
     )

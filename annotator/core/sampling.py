@@ -16,9 +16,13 @@ _NOISE = re.compile(r"[^\w#]+")
 
 
 class Route(StrEnum):
-    """How a solution came to a person. AUDIT keeps a simple random sample whatever the priority says."""
+    """How a solution came to a person. AUDIT keeps a simple random sample whatever the priority says.
+
+    SIBLING is never drawn: it stands in for PRIORITY or HOLDOUT while the last problem has solutions left.
+    """
 
     PRIORITY = "priority"
+    SIBLING = "sibling"
     AUDIT = "audit"
     HOLDOUT = "holdout"
     GOLD = "gold"

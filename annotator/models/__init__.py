@@ -3,8 +3,8 @@
 from annotator.models.audit import AuditEvent
 from annotator.models.corpus import ImportBatch, Problem, ReferenceLabels, Solution, Split
 from annotator.models.jobs import Job
-from annotator.models.labeling import Annotation, Assignment, Consensus, QueueRow
-from annotator.models.projects import Guidelines, Membership, Project, Role
+from annotator.models.labeling import Annotation, Assignment, Consensus, Question, QueueRow
+from annotator.models.projects import Guidelines, Membership, Preferences, Project, Role
 from annotator.models.quality import Adjudication, Gold, GoldResult
 from annotator.models.scoring import Score, ScoreFailure, Scorer, ScorerVersion
 
@@ -20,8 +20,10 @@ __all__ = [
     "ImportBatch",
     "Job",
     "Membership",
+    "Preferences",
     "Problem",
     "Project",
+    "Question",
     "QueueRow",
     "ReferenceLabels",
     "Role",

@@ -60,6 +60,8 @@ class Problem(models.Model):
     solution = models.TextField(null=True)  # noqa: DJ001
     domain = models.CharField(max_length=100, blank=True)
     subject = models.CharField(max_length=100, blank=True)
+    #: [{"src", "alt"}]: pictures that belong to the statement.
+    images = models.JSONField(default=list, blank=True)
     split = models.CharField(max_length=10, choices=Split.choices)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 

@@ -29,7 +29,7 @@ class QueueRows(models.QuerySet["QueueRow"]):
 
     def locked(self, *, blocking: bool) -> QueueRows:
         """Lock what is read: skip rows that others hold, or wait for them."""
-        return self.select_for_update(skip_locked=not blocking)
+        return self.select_for_update(skip_locked=not blocking, of=("self",))
 
     def untouched(self) -> QueueRows:
         """Rows that nobody has or had."""
@@ -146,6 +146,10 @@ class Assignment(models.Model):
     #: Why this one: {"route", "strategy", "score", "scorer_version", "rank", "pool", "round"}.
     selection = models.JSONField(default=dict)
     skip_reason = models.CharField(max_length=500, blank=True)
+    #: Which of its problem's solutions this is for this person, counting from 1.
+    position = models.PositiveSmallIntegerField(default=1)
+    #: Submitted, and opened again for a new version.
+    reopened = models.BooleanField(default=False)
     claimed_at = models.DateTimeField(db_default=Now(), editable=False)
     closed_at = models.DateTimeField(null=True)
 
@@ -241,3 +245,24 @@ class Consensus(models.Model):
 
     def __str__(self) -> str:
         return f"consensus of {self.solution_id}"
+
+
+class Question(models.Model):
+    """A question to the lead about one solution; a published answer becomes a note beside the guidelines."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="questions")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="questions")
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="questions")
+    step = models.PositiveSmallIntegerField(null=True)
+    text = models.TextField()
+    answer = models.TextField(blank=True)
+    answered_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    answered_at = models.DateTimeField(null=True)
+    published = models.BooleanField(default=False)
+    asked_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+
+    def __str__(self) -> str:
+        return f"question {self.pk}"

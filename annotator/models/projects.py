@@ -11,9 +11,15 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from annotator.core.details import ERROR_TYPES
 from annotator.core.labels import Mode
 
 MODES = [(Mode.FIRST_ERROR.value, "up to the first error"), (Mode.ALL_STEPS.value, "every step")]
+
+
+def default_error_types() -> list[str]:
+    """A new project's taxonomy."""
+    return list(ERROR_TYPES)
 
 
 def new_split_key() -> str:
@@ -39,6 +45,23 @@ class Project(models.Model):
     audit_rate = models.FloatField(default=0.1, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
     holdout_rate = models.FloatField(default=0.1, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
     lease_seconds = models.PositiveIntegerField(default=1800)
+    #: Names a person may give to an error, in the order they are offered.
+    error_types = models.JSONField(default=default_error_types, blank=True)
+    require_error_type = models.BooleanField(default=False)
+    require_comment = models.BooleanField(default=False)
+    #: Shift+1 marks every unjudged step up to the active one correct; recorded as implied.
+    correct_through = models.BooleanField(default=False)
+    aid_equations = models.BooleanField(default=False)
+    aid_reference = models.BooleanField(default=False)
+    aid_answer = models.BooleanField(default=False)
+    #: A submitted solution may be opened again for this long; 0: never.
+    reopen_hours = models.PositiveSmallIntegerField(default=24)
+    #: What an expert can't verify within this time counts as incorrect.
+    verify_minutes = models.PositiveSmallIntegerField(default=2)
+    #: Solutions of one problem that come to a person one after the other; 1: no grouping.
+    siblings = models.PositiveSmallIntegerField(default=4)
+    #: LaTeX macros, name → body, for the formulas of this project.
+    macros = models.JSONField(default=dict, blank=True)
     split_key = models.CharField(max_length=64, default=new_split_key, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -117,3 +140,19 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+
+class Preferences(models.Model):
+    """How a person wants the workbench: keys, size, contrast, and which hints they have seen."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="preferences"
+    )
+    #: See core.preferences.
+    data = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name_plural = "preferences"
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user_id}"

@@ -31,12 +31,19 @@ class Gold(models.Model):
         REVIEWER = "reviewer"
         ADJUDICATED = "adjudicated"
 
+    class Use(models.TextChoices):
+        HIDDEN = "hidden"
+        PRACTICE = "practice"
+
     solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="gold")
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
     n_steps = models.PositiveSmallIntegerField()
     #: A bitmask per step: incorrect 1, neutral 2, correct 4; 0 is not scored (core.labels.accept_bit).
     accept = ArrayField(models.SmallIntegerField())
     source = models.CharField(max_length=20, choices=Source.choices)
+    use = models.CharField(max_length=10, choices=Use.choices, default=Use.HIDDEN)
+    #: Why the labels are what they are; shown only on practice, after the person's own submit.
+    note = models.TextField(blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects: ClassVar[Any] = GoldItems.as_manager()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import uuid
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -32,8 +33,8 @@ class Draws(random.Random):
         return self._draws.pop(0)
 
 
-def label_next(actor: Actor) -> Assignment:
-    assignment = queueing.next_assignment(actor=actor)
+def label_next(actor: Actor, chance: random.Random | None = None) -> Assignment:
+    assignment = queueing.next_assignment(actor=actor, chance=chance or random.Random())
     labeling.submit(actor=actor, assignment_id=assignment.pk, work=make.marked(1, 1, 1))
     return assignment
 
@@ -152,7 +153,8 @@ def test_when_the_watermark_passes_a_solution_it_wants_the_audit_prefixs_number_
     above = make.work(project, wanted=1, priority=0.8, shuffle=0.9)
     make.work(project, shuffle=0.5)
     first = make.actor(project)
-    label_next(first), label_next(first)  # by priority: below, above
+    for _ in range(2):  # below, then above
+        label_next(first, Draws(route=0.9))
 
     queueing.next_assignment(actor=first, chance=Draws(route=0.05))
 
@@ -184,6 +186,57 @@ def test_holdout_solutions_come_in_random_order_by_their_own_route() -> None:
     got = queueing.next_assignment(actor=make.actor(project), chance=Draws(route=0.05))
 
     assert (got.solution_id, got.selection["route"]) == (first.pk, "holdout")
+
+
+def test_solutions_of_one_problem_come_one_after_the_other_with_their_position() -> None:
+    project = make.project()
+    first = make.work(project, priority=0.9)
+    make.work(project, priority=0.8)
+    sibling = make.work(project, priority=0.1, problem=first.solution.problem)
+    actor = make.actor(project)
+
+    got = [label_next(actor) for _ in range(2)]
+
+    assert [each.solution_id for each in got] == [first.pk, sibling.pk]
+    assert [each.position for each in got] == [1, 2]
+    assert got[1].selection["route"] == "sibling"
+
+
+def test_after_four_solutions_of_a_problem_another_problem_comes() -> None:
+    project = make.project()
+    problem = make.work(project, priority=0.9).solution.problem
+    for _ in range(5):
+        make.work(project, priority=0.1, problem=problem)
+    other = make.work(project, priority=0.5)
+    actor = make.actor(project)
+
+    assert [label_next(actor).solution_id for _ in range(5)][4] == other.pk
+
+
+def test_one_solution_is_claimed_ahead_and_no_more() -> None:
+    project = make.project()
+    for _ in range(3):
+        make.work(project)
+    actor = make.actor(project)
+    seen = queueing.next_assignment(actor=actor)
+
+    ahead = queueing.next_assignment(actor=actor, after=seen.pk)
+
+    assert ahead.pk != seen.pk
+    assert queueing.next_assignment(actor=actor, after=seen.pk).pk == ahead.pk
+    assert queueing.next_assignment(actor=actor).pk == seen.pk
+
+
+def test_an_unknown_id_claims_nothing_beyond_two() -> None:
+    project = make.project()
+    for _ in range(4):
+        make.work(project)
+    actor = make.actor(project)
+    seen = queueing.next_assignment(actor=actor)
+    ahead = queueing.next_assignment(actor=actor, after=seen.pk)
+
+    assert queueing.next_assignment(actor=actor, after=uuid.uuid4()).pk in {seen.pk, ahead.pk}
+    assert Assignment.objects.filter(state="live").count() == 2
 
 
 def test_the_selection_says_route_score_version_rank_and_pool() -> None:
