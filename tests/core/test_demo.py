@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import pytest
 
-from annotator.core.demo.generator import generate
+from annotator.core.demo import GUIDELINES, DemoItem, demo_set, generate, handwritten
 from annotator.core.demo.writer import ErrorKind
-from annotator.core.labels import NO_ERROR, check_shape, stop
+from annotator.core.labels import NO_ERROR, acceptable_stops, check_shape, stop
 from annotator.core.solutions import SolutionRecord, judged_mask
 
 MATH = re.compile(r"\\\[(.*?)\\\]|(?<!\\)\$(.*?)(?<!\\)\$", re.S)
@@ -92,7 +92,7 @@ def equations(text: str) -> list[tuple[str, str, bool]]:
     found = []
     for display, inline in MATH.findall(without_code(text)):
         chain = re.split(
-            r"\\equiv|\\pmod|\\approx|\\ne|\\le|\\ge|\\quad|\\\\|[<>~:|]",
+            r"\\equiv|\\pmod|\\approx|\\(?:ne|le|ge)(?![a-z])|\\quad|\\\\|[<>~:|]",
             (display or inline).replace("&", ""),
         )
         for left, right in (pair for part in chain for pair in pairwise(part.split("="))):
@@ -238,3 +238,105 @@ def test_no_placeholder_is_left_in_the_text(made: list[SolutionRecord]) -> None:
     for record in made:
         for step in record.steps:
             assert not re.search("[§@]|Fraction|None", without_code(step.text)), step.text
+
+
+@pytest.fixture(scope="module")
+def ours() -> list[SolutionRecord]:
+    return list(handwritten())
+
+
+@pytest.fixture(scope="module")
+def items() -> list[DemoItem]:
+    return demo_set()
+
+
+def test_the_handwritten_file_has_enough_problems_and_solutions(ours: list[SolutionRecord]) -> None:
+    assert len({record.problem.external_id for record in ours}) >= 14
+    assert len({record.content_hash() for record in ours}) == len(ours) >= 40
+    assert max(len(record.steps) for record in ours) >= 20
+
+
+def test_handwritten_labels_are_well_formed_and_stop_at_the_first_error(ours: list[SolutionRecord]) -> None:
+    for record in ours:
+        assert record.labels is not None
+        check_shape(record.labels, judged_mask(record.steps))
+        assert stop(record.labels, judged_mask(record.steps)) == record.first_error, record.external_id
+
+
+def test_handwritten_answers_are_boxed_and_judged_rightly(ours: list[SolutionRecord]) -> None:
+    for record in ours:
+        assert rf"\boxed{{{record.final_answer}}}" in record.steps[-1].text, record.external_id
+        assert record.answer_correct == (record.final_answer == record.problem.answer)
+        assert record.answer_correct or record.first_error != NO_ERROR
+
+
+def test_handwritten_equations_before_the_first_error_hold(ours: list[SolutionRecord]) -> None:
+    checked = 0
+    for record in ours:
+        # Unescaped currency signs would pair up with those of formulas.
+        if "stationery" in record.external_id:
+            continue
+        end = record.first_error if record.first_error != NO_ERROR else len(record.steps)
+        for step in record.steps[:end]:
+            for left, right, holds in equations(step.text):
+                assert holds, f"{record.external_id}: {left} = {right}"
+                checked += 1
+    assert checked > 50
+
+
+def test_handwritten_formulas_are_balanced(ours: list[SolutionRecord]) -> None:
+    for record in ours:
+        if "stationery" in record.external_id:
+            continue
+        for text in (
+            record.problem.text,
+            record.problem.solution or "",
+            *(step.text for step in record.steps),
+        ):
+            assert broken_math(text) is None, f"{record.external_id}: {broken_math(text)}: {text!r}"
+
+
+def test_the_handwritten_ones_hold_context_currency_and_other_scripts(ours: list[SolutionRecord]) -> None:
+    assert any(not step.judged for record in ours for step in record.steps)
+    assert any(r"\$16" in record.problem.text and "$2 each" in record.problem.text for record in ours)
+    assert any("ليلى" in record.problem.text for record in ours)
+
+
+def test_the_demo_set_has_the_size_of_a_small_project(items: list[DemoItem]) -> None:
+    assert 45 <= len({item.record.problem.external_id for item in items}) <= 70
+    assert 140 <= len(items) <= 220
+    assert len({item.record.content_hash() for item in items}) == len(items)
+    assert {item.record.problem.domain for item in items} == {"math", "code", "logic"}
+
+
+def test_the_demo_set_is_the_same_each_time(items: list[DemoItem]) -> None:
+    assert demo_set() == items
+
+
+def test_gold_problems_are_never_ordinary_work(items: list[DemoItem]) -> None:
+    gold = {item.record.problem.text for item in items if item.gold}
+    assert gold.isdisjoint(item.record.problem.text for item in items if not item.gold)
+
+
+def test_gold_covers_errors_of_several_kinds(items: list[DemoItem]) -> None:
+    gold = [item.record for item in items if item.gold]
+    wrong = [record for record in gold if record.first_error != NO_ERROR]
+    assert 20 <= len(gold) <= 30
+    assert 0.4 <= len(wrong) / len(gold) <= 0.8
+    assert len({record.meta["error_kind"] for record in wrong}) >= 5
+
+
+def test_gold_accepts_exactly_the_known_stop(items: list[DemoItem]) -> None:
+    for item in items:
+        if item.gold:
+            assert item.record.accept is not None
+            assert acceptable_stops(item.record.accept) == {item.record.first_error}
+        else:
+            assert item.record.accept is None
+
+
+def test_the_guidelines_explain_each_label_in_a_page() -> None:
+    assert 350 <= len(GUIDELINES.split()) <= 520
+    assert broken_math(GUIDELINES) is None
+    for word in ("Correct", "Neutral", "Incorrect", "Unsure", "Give up", "Bad problem", "first incorrect"):
+        assert f"**{word}" in GUIDELINES or word in GUIDELINES

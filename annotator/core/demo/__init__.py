@@ -1,0 +1,7 @@
+"""The demo project's content, written for this project: problems, solutions with known labels, guidelines."""
+
+from annotator.core.demo.content import DemoItem, demo_set, handwritten
+from annotator.core.demo.generator import generate
+from annotator.core.demo.guidelines import GUIDELINES
+
+__all__ = ["GUIDELINES", "DemoItem", "demo_set", "generate", "handwritten"]
