@@ -60,9 +60,12 @@ def has_neutral(*, project_id: int, choice: Choice) -> bool:
         ),
         LabelsFrom.REFERENCE: Q(reference__labels__contains=[0]),
     }[choice.labels]
+    found &= Q(gold=None)
+    if choice.include_gold:  # its labels come from elsewhere: see _gold_labels
+        neutral = [accept_bit(Label.NEUTRAL)]
+        found |= Q(gold__isnull=False, reference__labels__contains=[0])
+        found |= Q(gold__accept__contains=neutral, reference=None)
     solutions = Solution.objects.filter(found, project_id=project_id)
-    if not choice.include_gold:
-        solutions = solutions.filter(gold=None)
     if not choice.include_holdout:
         solutions = solutions.exclude(problem__split=Split.HOLDOUT)
     return solutions.exists()
@@ -83,14 +86,15 @@ def _solutions(project_id: int) -> QuerySet[Solution]:
 
 
 def _of(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
-    if hasattr(solution, "gold"):
-        if not choice.include_gold:
-            yield LeftOut("gold")
-            return
-        yield _row(solution, _gold_labels(solution), "gold")
+    is_gold = hasattr(solution, "gold")
+    if is_gold and not choice.include_gold:
+        yield LeftOut("gold")
         return
     if not choice.include_holdout and solution.problem.split == Split.HOLDOUT:
         yield LeftOut("holdout")
+        return
+    if is_gold:
+        yield _row(solution, _gold_labels(solution), "gold")
         return
     if choice.labels is LabelsFrom.ALL:
         yield from _every_annotation(solution, choice)
