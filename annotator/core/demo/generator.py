@@ -27,7 +27,7 @@ from annotator.core.demo.families import (
     urns_and_dice,
 )
 from annotator.core.demo.writer import ErrorKind, Plan, Problem, Route, Writer
-from annotator.core.labels import Mode
+from annotator.core.labels import NO_ERROR, Mode
 from annotator.core.solutions import ProblemText, SolutionRecord, Step
 
 FAMILIES: tuple[type[Problem], ...] = (
@@ -56,8 +56,9 @@ ERROR_RATES = {"demo-small": 0.68, "demo-medium": 0.5, "demo-large": 0.32}
 RECOVERY_RATE = 0.2
 REPETITION_RATE = 0.15
 PROMPT = "Solve the problem step by step and put the final answer in \\boxed{}."
-TRIES = 12
+TRIES = 16
 FEWEST_STEPS = 3
+MOST_SHARED = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,19 +103,26 @@ def _solutions(problem: Problem, number: int, rng: Random) -> Iterator[SolutionR
     wrong = [(r, name, kind) for r in problem.routes for name, kind in r.slips.items()]
     rng.shuffle(wrong)
     right = rng.sample(problem.routes, len(problem.routes))
-    bodies: set[tuple[str, ...]] = set()
+    earlier: list[Writer] = []
     for letter in ascii_lowercase[: rng.choice((2, 3, 3, 4, 5))]:
         model = rng.choice(tuple(ERROR_RATES))
-        for _ in range(TRIES):
-            planned = _plan(rng, model, wrong, right)
+        errs = rng.random() < ERROR_RATES[model]
+        for attempt in range(TRIES):
+            # Sound solutions of one problem can run out of differences; ones with an error hardly do.
+            planned = _plan(rng, errs or attempt >= TRIES // 2, wrong, right)
             writer = _write(problem, planned, rng)
-            if len(writer.steps) < FEWEST_STEPS:
-                continue
-            body = tuple(step.text for step in writer.steps)
-            if body not in bodies:
-                bodies.add(body)
+            if len(writer.steps) >= FEWEST_STEPS and not any(_alike(writer, other) for other in earlier):
+                earlier.append(writer)
                 yield _record(text, letter, model, planned, writer, rng)
                 break
+
+
+def _alike(one: Writer, other: Writer) -> bool:
+    """Two sound solutions that share most of their sentences, or any two with the same text."""
+    if one.first_error != NO_ERROR or other.first_error != NO_ERROR:
+        return one.sentences == other.sentences
+    shared = set(one.sentences) & set(other.sentences)
+    return len(shared) > MOST_SHARED * min(len(one.sentences), len(other.sentences))
 
 
 def _write(problem: Problem, planned: _Planned, rng: Random) -> Writer:
@@ -126,9 +134,9 @@ def _write(problem: Problem, planned: _Planned, rng: Random) -> Writer:
     return writer
 
 
-def _plan(rng: Random, model: str, wrong: list[tuple[Route, str, ErrorKind]], right: list[Route]) -> _Planned:
+def _plan(rng: Random, errs: bool, wrong: list[tuple[Route, str, ErrorKind]], right: list[Route]) -> _Planned:
     """Takes the next unused error, or the next route in turn."""
-    if wrong and rng.random() < ERROR_RATES[model]:
+    if wrong and errs:
         chosen, name, kind = wrong.pop()
         recovers = kind is ErrorKind.CALCULATION and rng.random() < RECOVERY_RATE
         return _Planned(chosen, Plan(name, kind, recovers=recovers))

@@ -35,6 +35,17 @@ def frac(top: object, bottom: object) -> str:
     return rf"\frac{{{top}}}{{{bottom}}}"
 
 
+def quotient(top: Num, bottom: Num) -> str:
+    r"""A fraction and, where that differs, its value.
+
+    >>> quotient(76, 38), quotient(1, 2)
+    ('\\frac{76}{38} = 2', '\\frac{1}{2}')
+    """
+    value = Fraction(top) / Fraction(bottom)
+    written = frac(tex(top), tex(bottom))
+    return written if tex(value) == written else f"{written} = {tex(value)}"
+
+
 def binom(n: int, k: int) -> str:
     r"""``\binom{n}{k}``."""
     return rf"\binom{{{n}}}{{{k}}}"

@@ -92,6 +92,8 @@ class Writer:
     rng: Random
     plan: Plan = field(default_factory=Plan)
     steps: list[Step] = field(default_factory=list)
+    #: The steps' texts before any numbering.
+    sentences: list[str] = field(default_factory=list)
     labels: list[int | None] = field(default_factory=list)
     first_error: int = NO_ERROR
     recovered_at: int | None = None
@@ -171,6 +173,7 @@ class Writer:
             raise SlipNotPlanted(f"no step was written for the planted error {self.plan.slip!r}")
 
     def _write(self, text: str, label: Label, kind: str) -> None:
+        self.sentences.append(text)
         if self.style != "plain" and kind == "reasoning":
             self._numbered += 1
             text = self.style.format(n=self._numbered) + text

@@ -144,7 +144,7 @@ class Substitution(Problem):
         self.n, self.a = rng.choice((2, 3)), rng.randrange(1, 8)
         self.lo = rng.randrange(0, 4)
         self.hi = self.lo + rng.randrange(1, 4)
-        self.s = rng.choice((1, 2, 3, 4))
+        self.s = rng.choice([s for s in (1, 2, 3, 4, 5) if s != self.n + 1])
         self.inner = f"x^2 + {self.a}"
         front = 2 * self.s
         self.integral = rf"\int_{{{self.lo}}}^{{{self.hi}}} {front}x({self.inner})^{self.n}\,dx"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from annotator.core.demo.tex import Num, frac, paren, poly, signed, tex
+from annotator.core.demo.tex import Num, paren, poly, quotient, signed, tex
 from annotator.core.demo.writer import ErrorKind, Problem, Writer, route
 
 
@@ -46,7 +46,7 @@ class Linear(Problem):
         w.open("the value of $x$ that satisfies the equation")
         if w.slips("guess"):
             w.step(
-                rf"Suppose the solution is $x = {self.root}$. Then $x - {self.root} = 0$, and $0 = 0$ is "
+                rf"Suppose the solution is $x = {self.root}$. Then $x {signed(-self.root)} = 0$, and $0 = 0$ is "
                 r"true, "
                 rf"so this assumption proves that $x = {self.root}$ is the only solution.",
                 at="guess",
@@ -180,7 +180,7 @@ class System(Problem):
                 wrong=(d * e + b * f + self.det, d * e + b * f - self.det),
             )
         x: Num = Fraction(top) / -self.det
-        w.step(rf"So $x = {frac(top, -self.det)} = {tex(x)}$.")
+        w.step(rf"So $x = {quotient(top, -self.det)}$.")
         x = w.recall("x_again", x, "the value of $x$", wrong=(-self.x - 1, self.x + b))
         y = (e - a * x) / Fraction(b)
         w.step(

@@ -25,7 +25,7 @@ class LoopTotal(Problem):
         self.total = rng.choice(("total", "result", "acc", "s"))
         self.values = list(range(self.start, self.end, self.by))
         self.kept = [v for v in self.values if v % self.skip]
-        while not self.end % self.skip or len(self.kept) == len(self.values):
+        while not self.end % self.skip or len(self.kept) == len(self.values) or len(self.kept) < 3:
             self.end += self.by
             self.values = list(range(self.start, self.end, self.by))
             self.kept = [v for v in self.values if v % self.skip]

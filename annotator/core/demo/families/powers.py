@@ -99,7 +99,7 @@ class PowerModPrime(Problem):
     @route(square=ErrorKind.CALCULATION, pattern=ErrorKind.UNJUSTIFIED)
     def cycle(self, w: Writer) -> None:
         a, n, p = self.a, self.n, self.p
-        w.open(f"${a}^{{{n}}}$ modulo ${p}$, so let's look for a cycle")
+        w.open(f"${a}^{{{n}}}$ modulo ${p}$, using the cycle of its powers")
         powers = [1]
         while len(powers) == 1 or powers[-1] != 1:
             powers.append(powers[-1] * a % p)
@@ -115,7 +115,13 @@ class PowerModPrime(Problem):
             w.step(f"Because ${n}$ is {'even' if n % 2 == 0 else 'odd'}, the remainder is ${guess}$.")
             w.finish(guess)
             return
-        square = w.compute("square", a * a, f"{a}^2", "Start with $@ = §$.", "The square is $@ = §$.")
+        square = w.compute(
+            "square",
+            a * a,
+            f"{a}^2",
+            "Start with a small power, $@ = §$.",
+            f"The first power above ${a}$ itself is $@ = §$.",
+        )
         if square != a * a:
             odd = rf" \cdot {a}" if n % 2 else ""
             w.step(

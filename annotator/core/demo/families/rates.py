@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from annotator.core.demo.tex import Num, frac, tex
+from annotator.core.demo.tex import Num, frac, quotient, tex
 from annotator.core.demo.writer import NAMES, ErrorKind, Problem, Writer, route
 
 
@@ -55,7 +55,7 @@ class RoundTrip(Problem):
             "The way there takes $@ = §$ hours.",
             f"Going out at {self.there} km/h, the time is $@ = §$ h.",
         )
-        w.step(rf"The way back takes ${frac(self.km, self.back)} = {tex(self.t2)}$ hours.")
+        w.step(rf"The way back takes ${quotient(self.km, self.back)}$ hours.")
         if w.slips("mean"):
             mean = Fraction(self.there + self.back, 2)
             w.step(
@@ -253,9 +253,8 @@ class Taps(Problem):
         )
         hours = Fraction(full) / Fraction(flow)
         w.step(
-            rf"Filling ${full}$ litres takes ${frac(full, flow)} = {tex(hours)}$ hours."
-            if hours != full
-            else rf"So ${full}$ litres need ${tex(hours)}$ hours."
+            f"Filling ${full}$ litres takes ${quotient(full, flow)}$ hours.",
+            f"So it takes ${quotient(full, flow)}$ hours to fill ${full}$ litres.",
         )
         w.step(rf"That is ${tex(hours)} \cdot 60 = {tex(60 * hours)}$ minutes.")
         w.finish(60 * hours, "Both taps together need $§$ minutes.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from annotator.core.demo.tex import Num, frac, tex
+from annotator.core.demo.tex import Num, frac, quotient, tex
 from annotator.core.demo.writer import ErrorKind, Problem, Writer, route
 
 
@@ -75,7 +75,7 @@ class Altitude(Problem):
         if w.slips("median"):
             w.step(
                 "The altitude to the hypotenuse of a right triangle is half as long as the hypotenuse, so "
-                f"$h = {frac(hyp, 2)} = {tex(Fraction(hyp) / 2)}$.",
+                f"$h = {quotient(hyp, 2)}$.",
                 at="median",
             )
             w.finish(Fraction(hyp) / 2)
