@@ -16,11 +16,13 @@ class Verb(StrEnum):
     IMPORT = "import"
     EXPORT = "export"
     SCORE = "score"
+    ANSWER = "answer"
+    MANAGE = "manage"
 
 
 ALLOWED: dict[str, frozenset[Verb]] = {
     Role.ANNOTATOR.value: frozenset({Verb.LABEL}),
-    Role.REVIEWER.value: frozenset({Verb.LABEL}),
+    Role.REVIEWER.value: frozenset({Verb.LABEL, Verb.ANSWER}),
     Role.MANAGER.value: frozenset(Verb),
 }
 

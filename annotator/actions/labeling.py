@@ -242,6 +242,9 @@ def _checked(assignment: Assignment, work: Work) -> dict[str, Any]:
     """The details to store, once labels and details are complete by the project's rules. Raises InvalidLabels."""
     project, reason = assignment.project, _reason(work.finish_reason)
     details = notes.clean(work.details, assignment.solution.n_steps)
+    details.pop("aids", None)  # what was opened is what we saw being opened
+    if assignment.aids:
+        details["aids"] = sorted(assignment.aids)
     rules.check(work.labels, _judged(assignment.solution), Mode(project.mode), reason)
     if reason in rules.CENSORED:
         if not details.get("reason"):

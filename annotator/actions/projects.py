@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from annotator.actions import access
+from annotator.actions.access import Actor, Verb
 from annotator.core.labels import Mode
 from annotator.models import AuditEvent, Guidelines, Membership, Project, Role, Scorer
 
+#: What a manager may change on the settings page.
+CHANGEABLE = frozenset(
+    {
+        "name",
+        "gold_rate",
+        "audit_rate",
+        "holdout_rate",
+        "lease_seconds",
+        "error_types",
+        "require_error_type",
+        "require_comment",
+        "correct_through",
+        "aid_equations",
+        "aid_reference",
+        "aid_answer",
+        "reopen_hours",
+        "verify_minutes",
+        "siblings",
+        "macros",
+    }
+)
 #: A later import or scoring needs a scorer of this name; every project has it from the start.
 BUILTIN = "builtin"
 
@@ -58,6 +83,46 @@ def create(*, new: NewProject) -> Project:
     Scorer.objects.create(project=project, name=BUILTIN, kind=BUILTIN)
     AuditEvent.objects.record("project:created", f"project {new.slug}", project_id=project.pk, member_id=None)
     return project
+
+
+@transaction.atomic
+def change_settings(*, actor: Actor, values: Mapping[str, Any]) -> Project:
+    """Change a project's settings, each change in the audit log. Raises NotAllowed, ValidationError per field."""
+    access.require(actor, Verb.MANAGE)
+    project = Project.objects.select_for_update().get(pk=actor.project_id)
+    before = {name: getattr(project, name) for name in values}
+    for name, value in values.items():
+        if name not in CHANGEABLE:
+            raise Refused(f"'{name}' can't be changed.")
+        setattr(project, name, value)
+    project.full_clean()
+    project.save(update_fields=list(values))
+    changed = {name: [before[name], values[name]] for name in values if before[name] != values[name]}
+    if changed:
+        AuditEvent.objects.record(
+            "project:changed",
+            f"project {project.slug}",
+            project_id=project.pk,
+            member_id=actor.member_id,
+            data=changed,
+        )
+    return project
+
+
+@transaction.atomic
+def write_guidelines(*, actor: Actor, text: str) -> Guidelines:
+    """A new version of the guidelines, in force from now on; the same text again is no new version."""
+    access.require(actor, Verb.MANAGE)
+    Project.objects.select_for_update().get(pk=actor.project_id)
+    last = Guidelines.objects.filter(project_id=actor.project_id).order_by("-version").first()
+    if last is not None and last.text == text:
+        return last
+    version = last.version + 1 if last else 1
+    made = Guidelines.objects.create(project_id=actor.project_id, version=version, text=text)
+    AuditEvent.objects.record(
+        "guidelines:written", f"guidelines {version}", project_id=actor.project_id, member_id=actor.member_id
+    )
+    return made
 
 
 @transaction.atomic

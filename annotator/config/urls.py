@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import URLPattern, URLResolver, path
 
-from annotator.web import exports, health, home, queue, workbench
+from annotator.web import beside, exports, health, home, practice, queue, settings, workbench
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -15,6 +15,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/label/<uuid:assignment_id>/submit", workbench.submit, name="label_submit"),
     path("p/<slug:slug>/label/<uuid:assignment_id>/draft", workbench.draft, name="label_draft"),
     path("p/<slug:slug>/label/<uuid:assignment_id>/skip", workbench.skip, name="label_skip"),
+    path("p/<slug:slug>/label/<uuid:assignment_id>/ahead", workbench.ahead, name="label_ahead"),
+    path("p/<slug:slug>/label/<uuid:assignment_id>/aid/<slug:name>", beside.aid, name="label_aid"),
+    path("p/<slug:slug>/label/<uuid:assignment_id>/ask", beside.ask, name="label_ask"),
+    path("p/<slug:slug>/label/<uuid:assignment_id>/reopen", beside.reopen, name="reopen"),
+    path("p/<slug:slug>/label/<uuid:assignment_id>/leave", beside.leave, name="leave_reopened"),
+    path("p/<slug:slug>/mine/", beside.mine, name="mine"),
+    path("p/<slug:slug>/practice/", practice.page, name="practice"),
+    path("p/<slug:slug>/practice/<uuid:assignment_id>/submit", practice.submit, name="practice_submit"),
+    path("p/<slug:slug>/settings/", settings.page, name="settings"),
+    path("p/<slug:slug>/questions/", settings.question_list, name="questions"),
+    path("p/<slug:slug>/questions/<int:question_id>/answer", settings.answer, name="answer"),
+    path("preferences", beside.save_preferences, name="preferences"),
     path("p/<slug:slug>/queue/", queue.page, name="queue"),
     path("p/<slug:slug>/exports/", exports.page, name="exports"),
     path("p/<slug:slug>/exports/download", exports.download, name="export_download"),

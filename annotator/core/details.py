@@ -88,7 +88,7 @@ def _steps(value: Any, n_steps: int) -> list[int]:
 def _text(value: Any, n_steps: int) -> str:
     if not is_text(value):
         raise InvalidLabels(f"expected text of at most {MAX_TEXT:,} characters")
-    return value.strip()
+    return str(value).strip()
 
 
 def _by_step(read: Callable[[Any, int], Any]) -> Callable[[Any, int], dict[str, Any]]:

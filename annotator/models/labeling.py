@@ -148,6 +148,8 @@ class Assignment(models.Model):
     skip_reason = models.CharField(max_length=500, blank=True)
     #: Which of its problem's solutions this is for this person, counting from 1.
     position = models.PositiveSmallIntegerField(default=1)
+    #: Aids that were opened (core.details.AIDS): a label made with one says so.
+    aids = models.JSONField(default=list, blank=True)
     #: Submitted, and opened again for a new version.
     reopened = models.BooleanField(default=False)
     claimed_at = models.DateTimeField(db_default=Now(), editable=False)

@@ -11,15 +11,19 @@ import orjson
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotator.models import Annotation, Assignment, Project, QueueRow
+from annotator.models import Annotation, Assignment, Gold, Project, QueueRow
 
 #: "Left" is counted up to here.
 LEFT_CAP = 100_000
+
+#: Published answers shown beside the guidelines.
+NOTES = 50
 
 SENTENCES = {
     "all_done": "Every solution in this project has the labels it needs.",
     "waiting": "The solutions that are left are with other people or need somebody else's eyes.",
     "paused": "A manager has paused your work in this project.",
+    "enough": "You hold as many solutions as one person may.",
 }
 
 
@@ -58,14 +62,42 @@ class Progress:
 
 
 @dataclass(frozen=True)
+class Note:
+    """A question that was answered for all to see."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True)
 class ProjectView:
-    """The project's face: ``guidelines`` is Markdown, ``mode`` is first_error or all_steps."""
+    """The project's face and rules: ``guidelines`` is Markdown, ``mode`` is first_error or all_steps.
+
+    ``aids`` are the names of those it offers (core.details.AIDS), ``macros`` LaTeX macros by name.
+    """
 
     slug: str
     name: str
     mode: str
     guidelines: str
     guidelines_version: int | None
+    notes: Sequence[Note]
+    error_types: Sequence[str]
+    require_error_type: bool
+    require_comment: bool
+    correct_through: bool
+    verify_minutes: int
+    aids: Sequence[str]
+    macros: Mapping[str, str]
+    has_practice: bool
+
+    @property
+    def error_types_json(self) -> str:
+        return orjson.dumps(list(self.error_types)).decode()
+
+    @property
+    def macros_json(self) -> str:
+        return orjson.dumps(dict(self.macros)).decode()
 
 
 @dataclass(frozen=True)
@@ -82,6 +114,10 @@ class Bench:
     draft_version: int
     active_seconds: float
     progress: Progress
+    #: Which of the problem's solutions this is for the person, from 1.
+    position: int
+    images: Sequence[Mapping[str, str]]
+    reopened: bool
 
     @property
     def labels_json(self) -> str:
@@ -124,13 +160,16 @@ def bench(assignment_id: uuid.UUID, *, typed: Marked | None = None) -> Bench:
         draft_version=assignment.draft_version,
         active_seconds=marked.active_seconds,
         progress=progress(member_id=assignment.member_id, project_id=assignment.project_id),
+        position=assignment.position,
+        images=solution.problem.images,
+        reopened=assignment.reopened,
     )
 
 
 def is_open(assignment_id: uuid.UUID, *, member_id: int) -> bool:
     """Whether this is the person's own assignment and still takes labels."""
-    takes = [Assignment.State.LIVE, Assignment.State.EXPIRED]
-    return Assignment.objects.filter(pk=assignment_id, member_id=member_id, state__in=takes).exists()
+    takes = Q(state__in=[Assignment.State.LIVE, Assignment.State.EXPIRED]) | Q(reopened=True)
+    return Assignment.objects.filter(takes, pk=assignment_id, member_id=member_id).exists()
 
 
 def _marked(assignment: Assignment) -> Marked:
@@ -155,14 +194,25 @@ def nothing_left(*, member_id: int, project_id: int, reason: str) -> NothingLeft
 
 
 def project_view(project: Project) -> ProjectView:
-    """The project with its newest guidelines."""
+    """The project with its newest guidelines and the published answers."""
     guidelines = project.guidelines.order_by("-version").first()
+    notes = project.questions.filter(published=True).order_by("answered_at")[:NOTES]
+    offered = [name for name in ("equations", "reference", "answer") if getattr(project, f"aid_{name}")]
     return ProjectView(
         slug=project.slug,
         name=project.name,
         mode=project.mode,
         guidelines=guidelines.text if guidelines else "",
         guidelines_version=guidelines.version if guidelines else None,
+        notes=[Note(note.text, note.answer) for note in notes],
+        error_types=project.error_types,
+        require_error_type=project.require_error_type,
+        require_comment=project.require_comment,
+        correct_through=project.correct_through,
+        verify_minutes=project.verify_minutes,
+        aids=offered,
+        macros=project.macros,
+        has_practice=Gold.objects.filter(project=project, use=Gold.Use.PRACTICE).exists(),
     )
 
 

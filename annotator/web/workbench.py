@@ -30,8 +30,22 @@ GONE = "That solution is no longer yours; here is the next one."
 @ensure_csrf_cookie
 @member
 def page(request: HttpRequest, actor: Actor) -> HttpResponse:
-    """The person's next solution, as a whole page."""
+    """The person's next solution as a whole page, or with ``?open=`` one that they opened again."""
+    again = _uuid(request.GET.get("open", ""))
+    if again is not None and queries.is_open(again, member_id=actor.member):
+        return render(request, "workbench.html", _bench(again, actor))
     return render(request, "workbench.html", _next(actor))
+
+
+@require_POST
+@member
+def ahead(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpResponse:
+    """The solution after this one, claimed early so that it can be set off-screen. 204 where there is none yet."""
+    try:
+        assignment = queueing.next_assignment(actor=actor, after=assignment_id)
+    except NothingForYou:
+        return HttpResponse(status=204)
+    return _region(request, _bench(assignment.pk, actor))
 
 
 @require_POST
@@ -91,18 +105,21 @@ def _next(actor: Actor) -> dict[str, Any]:
         left = queries.nothing_left(
             member_id=actor.member, project_id=actor.project_id, reason=nothing.reason
         )
-        return {"nothing": left, "project": left.project}
-    bench = queries.bench(assignment.pk)
-    return {"bench": bench, "project": bench.project}
+        return {"nothing": left, "project": left.project, "role": actor.role}
+    return _bench(assignment.pk, actor)
+
+
+def _bench(assignment_id: uuid.UUID, actor: Actor, typed: queries.Marked | None = None) -> dict[str, Any]:
+    bench = queries.bench(assignment_id, typed=typed)
+    return {"bench": bench, "project": bench.project, "role": actor.role}
 
 
 def _again(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID, sentence: str) -> HttpResponse:
     """The same solution with the error on top and everything that was marked still there."""
     if not queries.is_open(assignment_id, member_id=actor.member):
         return _region(request, _next(actor) | {"notice": GONE}, status=409)
-    bench = queries.bench(assignment_id, typed=_typed(request))
     error = sentence[:1].upper() + sentence[1:] + "."
-    return _region(request, {"bench": bench, "project": bench.project, "error": error}, status=422)
+    return _region(request, _bench(assignment_id, actor, _typed(request)) | {"error": error}, status=422)
 
 
 def _typed(request: HttpRequest) -> queries.Marked | None:
@@ -119,9 +136,14 @@ def _region(request: HttpRequest, context: dict[str, Any], status: int = 200) ->
 
 def _client_id(request: HttpRequest) -> uuid.UUID | None:
     value = request.POST.get("client_id", "")
-    if not value:
-        return None
+    found = _uuid(value)
+    if value and found is None:
+        raise Malformed("the client id is not a UUID")
+    return found
+
+
+def _uuid(value: str) -> uuid.UUID | None:
     try:
         return uuid.UUID(value)
     except ValueError:
-        raise Malformed("the client id is not a UUID") from None
+        return None
