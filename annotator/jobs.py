@@ -16,6 +16,7 @@ import orjson
 import redis.exceptions
 from celery import current_app
 from django.db import IntegrityError, connection, transaction
+from django.db.models import QuerySet
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
@@ -64,7 +65,7 @@ def enqueue(
             "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error) "
             "VALUES (%s, %s, %s, %s, %s::jsonb, 'queued', 0, '') "
             "ON CONFLICT (kind, subject) WHERE state = 'queued' "
-            "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, now())",
+            "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, statement_timestamp())",
             [kind, subject, queue, project_id, _json(payload or {})],
         )
     transaction.on_commit(lambda: wake(queue))
@@ -97,8 +98,9 @@ def claim(queue: str, *, lease_seconds: float = LEASE_SECONDS) -> Claimed | None
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE annotator_job SET state = 'claimed', attempts = attempts + 1, claim_token = %s, "
-            "lease_expires_at = now() + make_interval(secs => %s) "
-            "WHERE id = (SELECT id FROM annotator_job WHERE queue = %s AND state = 'queued' AND due_at <= now() "
+            "lease_expires_at = statement_timestamp() + make_interval(secs => %s) "
+            "WHERE id = (SELECT id FROM annotator_job "
+            "WHERE queue = %s AND state = 'queued' AND due_at <= statement_timestamp() "
             "ORDER BY due_at, id FOR UPDATE SKIP LOCKED LIMIT 1) RETURNING id",
             [uuid.uuid4(), lease_seconds, queue],
         )
@@ -123,12 +125,17 @@ def finish(job: Claimed) -> None:
 
 
 def fail(job: Claimed, error: str) -> None:
-    """The job raised: try again later with growing pauses, or keep it as failed after the last attempt."""
-    if job.attempts >= MAX_ATTEMPTS:
+    """The job raised: try again later with growing pauses, or keep it as failed after the last attempt.
+
+    A no-op when the lease was lost. The row's own count of attempts decides, since progress resets it.
+    """
+    attempts = _held(job).values_list("attempts", flat=True).first()
+    if attempts is None:
+        return
+    if attempts >= MAX_ATTEMPTS:
         _held(job).update(state=Job.State.FAILED, error=error[:2000], lease_expires_at=None)
         return
-    pause = timedelta(seconds=min(300, 2**job.attempts))
-    _requeue(job.id, error=error[:2000], pause=pause)
+    _requeue(_held(job), error=error[:2000], pause=timedelta(seconds=min(300, 2**attempts)))
 
 
 def reconcile() -> list[str]:
@@ -136,11 +143,11 @@ def reconcile() -> list[str]:
     expired = Job.objects.filter(state=Job.State.CLAIMED, lease_expires_at__lt=Now())
     for pk, attempts in expired.values_list("pk", "attempts"):
         if attempts >= MAX_ATTEMPTS:
-            Job.objects.filter(pk=pk, state=Job.State.CLAIMED, lease_expires_at__lt=Now()).update(
+            expired.filter(pk=pk).update(
                 state=Job.State.FAILED, error="its worker died each time it was tried"
             )
         else:
-            _requeue(pk, error="its worker died", only_expired=True)
+            _requeue(expired.filter(pk=pk), error="its worker died")
     due = Job.objects.filter(state=Job.State.QUEUED, due_at__lte=Now())
     queues = sorted(set(due.order_by().values_list("queue", flat=True).distinct()))
     for queue in queues:
@@ -148,14 +155,11 @@ def reconcile() -> list[str]:
     return queues
 
 
-def _requeue(pk: int, *, error: str, pause: timedelta = timedelta(0), only_expired: bool = False) -> None:
+def _requeue(row: QuerySet[Job], *, error: str, pause: timedelta = timedelta(0)) -> None:
     """Back to the queue; where the same job was queued meanwhile, that one will do the work."""
-    rows = Job.objects.filter(pk=pk, state=Job.State.CLAIMED)
-    if only_expired:
-        rows = rows.filter(lease_expires_at__lt=Now())
     try:
         with transaction.atomic():
-            rows.update(
+            row.update(
                 state=Job.State.QUEUED,
                 due_at=Now() + pause,
                 lease_expires_at=None,
@@ -163,10 +167,10 @@ def _requeue(pk: int, *, error: str, pause: timedelta = timedelta(0), only_expir
                 error=error,
             )
     except IntegrityError:
-        rows.delete()
+        row.delete()
 
 
-def _held(job: Claimed) -> Any:
+def _held(job: Claimed) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.id, state=Job.State.CLAIMED, claim_token=job.token)
 
 

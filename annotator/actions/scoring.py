@@ -94,7 +94,7 @@ def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int]) -> int:
 
 
 def score_batch(*, job: Claimed) -> int:
-    """Score a job's solutions that have no score yet. Returns how many were written. Raises LeaseLost.
+    """Score a job's solutions that this version hasn't tried yet. Returns how many were written. Raises LeaseLost.
 
     No transaction is open while the scorer works. Each small batch is written as it comes, so that a killed worker
     loses a batch and no more, and a second run finds only what is missing.
@@ -105,6 +105,7 @@ def score_batch(*, job: Claimed) -> int:
     wanted = (
         Solution.objects.filter(pk__in=job.payload["solution_ids"])
         .exclude(scores__version=version)
+        .exclude(pk__in=ScoreFailure.objects.filter(version=version).values("solution_id"))
         .select_related("problem")
         .order_by("pk")
     )
