@@ -31,6 +31,19 @@ def test_overclaiming_is_taken_back() -> None:
     assert found.apply(claimed).mean() == pytest.approx(right.mean(), abs=0.005)
 
 
+def test_a_few_coarse_claims_are_fitted_too() -> None:
+    """Shares of three votes: one claim far from the others once made Newton's method swing for ever."""
+    claimed = np.repeat([1 / 3, 2 / 3, 1.0], [20, 90, 290])
+    right = np.concatenate([np.arange(20) < 9, np.arange(90) < 77, np.arange(290) < 275])
+    assert recalibrate(claimed, right).apply(claimed).mean() == pytest.approx(right.mean(), abs=0.005)
+
+
+def test_claims_that_say_the_opposite_count_for_nothing() -> None:
+    found = recalibrate([0.9] * 100 + [0.6] * 100, [True] * 50 + [False] * 50 + [True] * 90 + [False] * 10)
+    assert found.slope == 0.0
+    assert found.apply([0.6, 0.9]) == pytest.approx([0.7, 0.7])
+
+
 def test_claims_that_are_true_stay_as_they_are() -> None:
     claimed = np.random.default_rng(1).uniform(0.5, 0.99, 5000)
     right = np.random.default_rng(2).random(5000) < claimed

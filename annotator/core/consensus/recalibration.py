@@ -20,6 +20,7 @@ MIN_WRONG = 5
 _EDGE = 1e-4
 #: Variance of the prior around "claims are true" (slope 1, intercept 0), in logits.
 _PRIOR_VARIANCE = 4.0
+_IDENTITY = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ class Recalibration:
 def recalibrate(claimed: npt.ArrayLike, right: npt.ArrayLike) -> Recalibration:
     """Fit on adjudicated audit items: each one's claimed posterior and whether its consensus was right, (n,).
 
-    Platt 1999 on the logit, by Newton's steps, with a weak normal prior around the identity. A slope below 0 would
-    turn the order of claims round, so it is held at 0. Raises ValueError on unequal shapes.
+    Platt 1999 on the logit, with a weak normal prior around the identity. A slope below 0 would turn the order of
+    claims round, so it is held at 0. Raises ValueError on unequal shapes.
 
     >>> recalibrate([0.9] * 10, [True] * 10).fitted
     False
@@ -69,18 +70,29 @@ def recalibrate(claimed: npt.ArrayLike, right: npt.ArrayLike) -> Recalibration:
 
 
 def _fit(score: Floats, truth: Floats) -> tuple[float, float]:
+    """Intercept and slope by Newton's steps, each halved until it gains: full ones can swing for ever."""
     design = np.stack([np.ones(len(score)), score], axis=1)
-    identity = np.array([0.0, 1.0])
-    weights = identity.copy()
+    weights = np.array([0.0, 1.0])
     for _ in range(50):
         chance = _logistic(design @ weights)
-        slope = design.T @ (truth - chance) - (weights - identity) / _PRIOR_VARIANCE
+        uphill = design.T @ (truth - chance) - (weights - _IDENTITY) / _PRIOR_VARIANCE
         curve = (design * (chance * (1.0 - chance))[:, None]).T @ design + np.eye(2) / _PRIOR_VARIANCE
-        step = np.linalg.solve(curve, slope)
-        weights = weights + step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-12))
+        step = np.linalg.solve(curve, uphill)
         if float(np.abs(step).max()) < 1e-9:
             break
-    return float(weights[0]), max(0.0, float(weights[1]))
+        now = _objective(design, truth, weights)
+        while _objective(design, truth, weights + step) < now and float(np.abs(step).max()) > 1e-9:
+            step = step / 2.0
+        weights = weights + step
+    if weights[1] < 0.0:
+        return float(_logit(np.array([truth.mean()]))[0]), 0.0
+    return float(weights[0]), float(weights[1])
+
+
+def _objective(design: Floats, truth: Floats, weights: Floats) -> float:
+    scores = design @ weights
+    likelihood = float((truth * scores - np.logaddexp(0.0, scores)).sum())
+    return likelihood - float(((weights - _IDENTITY) ** 2).sum()) / (2.0 * _PRIOR_VARIANCE)
 
 
 def _logit(values: Floats) -> Floats:
