@@ -173,6 +173,18 @@ def test_figures_by_depth_count_each_groups_own_solutions() -> None:
     assert (found[2].value, found[2].reason) == (None, Reason.NO_PAIRABLE_UNITS)
 
 
+def test_steps_are_compared_only_where_both_people_reached_them() -> None:
+    """The second person stops at step 1: steps 0 and 1 are at risk, step 2 is not, whatever the first one said."""
+    steps, depth = a.step_ratings([0, 0], [0, 1], [1, 1, 1, 1, -1, a.NOT_JUDGED], [3])
+    found = a.by_group(steps, a.PERCENT, depth, draws=0)
+    assert [found[at].value for at in (0, 1, 2)] == [1.0, 0.0, None]
+
+
+def test_labels_of_another_length_than_their_solutions_are_refused() -> None:
+    with pytest.raises(a.InvalidRatings, match="5 labels do not fit"):
+        a.step_ratings([0, 0], [0, 1], [1] * 5, [3])
+
+
 def test_a_figure_counts_solutions_not_steps() -> None:
     labels = a.ratings([0, 0, 1, 1, 2, 2], [0, 1] * 3, [1, 1, 1, -1, 1, 1], solution=[0, 0, 1])
     assert a.figure(labels, a.PERCENT, draws=0).n == 2

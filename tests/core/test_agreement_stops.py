@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from annotator.core import agreement as a
 from annotator.core.agreement.stops import chance, exact, only, same_error, within_one
 from annotator.core.intervals import Ints, Reason
-from annotator.core.labels import NO_ERROR
+from annotator.core.labels import NO_ERROR, from_first_error
 
 
 def of_pairs(*pairs: tuple[int, int], n_steps: int = 6) -> a.Stops:
@@ -43,13 +43,10 @@ def test_step_agreement_flatters_where_people_stop() -> None:
     truth = rng.integers(-1, 8, 3000)
     stops = np.stack([said(truth, rng) for _ in range(2)], axis=1)
     agreed = exact(of_pairs(*map(tuple, stops.tolist()), n_steps=8), draws=0).value
-    rows = [
-        (unit * 8 + step, person, -1 if step == stop else 1)
-        for unit, pair in enumerate(stops.tolist())
-        for person, stop in enumerate(pair)
-        for step in range(8 if stop == NO_ERROR else stop + 1)
-    ]
-    steps = a.figure(a.ratings(*zip(*rows, strict=True), solution=np.arange(24_000) // 8), a.PERCENT, draws=0)
+    labels = [from_first_error(stop, [True] * 8) for stop in stops.ravel().tolist()]
+    flat = [a.NOT_JUDGED if label is None else label for each in labels for label in each]
+    at_risk, _ = a.step_ratings(np.repeat(np.arange(3000), 2), [0, 1] * 3000, flat, [8] * 3000)
+    steps = a.figure(at_risk, a.PERCENT, draws=0)
     assert steps.value is not None
     assert agreed is not None
     assert steps.value > 0.9

@@ -19,6 +19,7 @@ from annotator.core.agreement.many_raters import (
 from annotator.core.agreement.measures import Measure, by_group, figure, from_counts
 from annotator.core.agreement.people import PersonEffect, against_the_rest
 from annotator.core.agreement.ratings import STEP_LABELS, InvalidRatings, Ratings, pairs, ratings
+from annotator.core.agreement.steps import NOT_JUDGED, step_ratings
 from annotator.core.agreement.stops import (
     StopAgreement,
     Stops,
@@ -43,6 +44,7 @@ __all__ = [
     "ALPHA",
     "ALPHA_ORDINAL",
     "FLEISS",
+    "NOT_JUDGED",
     "PABAK",
     "PERCENT",
     "STEP_LABELS",
@@ -71,6 +73,7 @@ __all__ = [
     "scott",
     "scott_values",
     "specific",
+    "step_ratings",
     "stop_agreement",
     "stops",
 ]

@@ -49,7 +49,7 @@ def dawid_skene(
     *,
     pseudo: float = PSEUDO_LABELS,
     max_iterations: int = 50,
-    tolerance: float = 1e-4,
+    tolerance: float = 1e-3,
 ) -> DawidSkene:
     """Posteriors by EM, started at vote shares; stops when no person's matrix moves by ``tolerance``.
 
