@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+
 import uuid
 from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
-from django.db.models.functions import Now
+from django.db.models.functions import Now, Random
 
 from annotator.core.labels import FinishReason
 from annotator.models.corpus import Solution
@@ -76,6 +77,8 @@ class QueueRow(models.Model):
     taken = models.PositiveSmallIntegerField(default=0)
     #: Labels the audit prefix would still want of this solution; 0 on holdout.
     audit_owed = models.SmallIntegerField()
+    #: Only members with this skill get it; "" is for everybody.
+    skill = models.CharField(max_length=60, blank=True, default="")
     ranked_by = models.ForeignKey(ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+")
 
     objects: ClassVar[Any] = QueueRows.as_manager()
@@ -243,6 +246,8 @@ class Consensus(models.Model):
     stop = models.SmallIntegerField(null=True)
     n_annotations = models.PositiveSmallIntegerField()
     posterior = models.FloatField(null=True)
+    #: Drawn once: whether this one is adjudicated although people agree (Project.adjudicate_share).
+    draw = models.FloatField(db_default=Random())
     computed_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

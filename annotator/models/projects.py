@@ -6,6 +6,7 @@ import secrets
 from typing import ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
@@ -63,6 +64,39 @@ class Project(models.Model):
     #: LaTeX macros, name → body, for the formulas of this project.
     macros = models.JSONField(default=dict, blank=True)
     split_key = models.CharField(max_length=64, default=new_split_key, editable=False)
+    #: Where people differ, more labels are asked for, up to this many.
+    labels_max = models.PositiveSmallIntegerField(default=5)
+    #: Submissions per person and day (UTC); NULL: no cap. A member may have their own.
+    cap_per_day = models.PositiveSmallIntegerField(null=True, blank=True)
+    #: Among a person's first ``gold_start`` claims hidden gold has this share (where gold_rate is above 0).
+    gold_rate_start = models.FloatField(
+        default=0.2, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+    )
+    gold_start = models.PositiveSmallIntegerField(default=50)
+    #: Exam items before the first work; 0: no exam. Passed with this share of items right.
+    exam_size = models.PositiveSmallIntegerField(default=0)
+    exam_pass = models.FloatField(default=0.75, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)])
+    calibration_size = models.PositiveSmallIntegerField(default=20)
+    #: Share of claims that repeat an own solution of at least ``repeat_days`` ago.
+    repeat_rate = models.FloatField(default=0.02, validators=[MinValueValidator(0.0), MaxValueValidator(0.5)])
+    repeat_days = models.PositiveSmallIntegerField(default=14)
+    #: The CUSUM's accuracy of a person in order; NULL: fitted from calibration rounds, else 0.85.
+    cusum_p0 = models.FloatField(null=True, blank=True)
+    auto_pause = models.BooleanField(default=True)
+    #: What people see of their own standing.
+    standing_shown = models.CharField(
+        max_length=10,
+        choices=[("nothing", "nothing"), ("counts", "counts"), ("accuracy", "counts and accuracy")],
+        default="counts",
+    )
+    #: Share of agreed solutions that go to adjudication all the same, with PRM and majority hidden.
+    adjudicate_share = models.FloatField(
+        default=0.05, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+    )
+    #: Consensus below this posterior goes to adjudication.
+    low_posterior = models.FloatField(
+        default=0.7, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+    )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -122,6 +156,16 @@ class Membership(models.Model):
         PAUSED = "paused"
         REMOVED = "removed"
 
+    class Standing(models.TextChoices):
+        CLEAR = "clear"
+        WARNED = "warned"
+        PAUSED = "paused"
+
+    class Exam(models.TextChoices):
+        OPEN = "open"
+        PASSED = "passed"
+        FAILED = "failed"
+
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="memberships")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, blank=True, related_name="memberships"
@@ -129,6 +173,14 @@ class Membership(models.Model):
     pseudonym = models.CharField(max_length=60)
     role = models.CharField(max_length=20, choices=Role.choices, default=Role.ANNOTATOR)
     state = models.CharField(max_length=20, choices=State.choices, default=State.ACTIVE)
+    #: Why the state is what it is, in a sentence for the person and for managers.
+    state_reason = models.CharField(max_length=300, blank=True)
+    #: What hidden gold says (core.screening.State): clear, warned, paused.
+    standing = models.CharField(max_length=10, choices=Standing.choices, default=Standing.CLEAR)
+    exam = models.CharField(max_length=10, choices=Exam.choices, default=Exam.OPEN)
+    #: Skills that solutions may ask for; a reserved set is a skill of its own.
+    skills = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    cap_per_day = models.PositiveSmallIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -140,6 +192,27 @@ class Membership(models.Model):
 
     def __str__(self) -> str:
         return self.pseudonym
+
+
+class Invitation(models.Model):
+    """A link that makes a person a member, once, until it expires. Only the link's hash is kept."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="invitations")
+    token_hash = models.BinaryField(max_length=32, unique=True)
+    role = models.CharField(max_length=20, choices=Role.choices, default=Role.ANNOTATOR)
+    skills = ArrayField(models.CharField(max_length=60), default=list, blank=True)
+    created_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    expires_at = models.DateTimeField()
+    revoked_at = models.DateTimeField(null=True)
+    used_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    used_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk}"
 
 
 class Preferences(models.Model):

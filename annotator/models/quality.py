@@ -11,7 +11,7 @@ from django.db.models.functions import Now
 
 from annotator.models.corpus import Solution
 from annotator.models.labeling import Annotation, Assignment
-from annotator.models.projects import Membership, Project
+from annotator.models.projects import Guidelines, Membership, Project
 
 
 class GoldItems(models.QuerySet["Gold"]):
@@ -34,6 +34,7 @@ class Gold(models.Model):
     class Use(models.TextChoices):
         HIDDEN = "hidden"
         PRACTICE = "practice"
+        EXAM = "exam"
 
     solution = models.OneToOneField(Solution, on_delete=models.PROTECT, primary_key=True, related_name="gold")
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
@@ -44,6 +45,9 @@ class Gold(models.Model):
     use = models.CharField(max_length=10, choices=Use.choices, default=Use.HIDDEN)
     #: Why the labels are what they are; shown only on practice, after the person's own submit.
     note = models.TextField(blank=True)
+    #: Set when most good people fail it: perhaps the gold is wrong. It is no longer handed out until a manager says.
+    suspect = models.BooleanField(default=False)
+    retired = models.BooleanField(default=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects: ClassVar[Any] = GoldItems.as_manager()
@@ -79,6 +83,127 @@ class GoldResult(models.Model):
         return f"gold result of {self.annotation_id}"
 
 
+class CalibrationRound(models.Model):
+    """The same gold items for everybody, at the start or at new guidelines; the newest round is the open one."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="calibration_rounds")
+    guidelines = models.ForeignKey(Guidelines, on_delete=models.PROTECT, null=True, related_name="+")
+    solution_ids = ArrayField(models.BigIntegerField())
+    started_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    started_at = models.DateTimeField(db_default=Now(), editable=False)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["project"], condition=models.Q(closed_at=None), name="calibration_one_open"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"calibration round {self.pk}"
+
+
+class StandingEvent(models.Model):
+    """A change of a person's standing, or a manager's word about it: the CUSUM is followed from these and gold."""
+
+    member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="standing_events")
+    #: clear or pause by a manager, else the state that the statistic led to.
+    kind = models.CharField(max_length=20)
+    by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    reason = models.CharField(max_length=300, blank=True)
+    statistic = models.FloatField(null=True)
+    at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["member", "at"], name="standing_of_member")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.member_id}"
+
+
+class Alert(models.Model):
+    """Something a manager should see; one open alert per subject and kind."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="alerts")
+    kind = models.CharField(max_length=40)
+    subject = models.CharField(max_length=100)
+    sentence = models.CharField(max_length=500)
+    opened_at = models.DateTimeField(db_default=Now(), editable=False)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["project", "kind", "subject"],
+                condition=models.Q(closed_at=None),
+                name="alert_once_open",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.sentence
+
+
+class AdjudicationCase(models.Model):
+    """A solution that waits for a reviewer, and why. ``blind``: PRM and majority stay hidden."""
+
+    class Reason(models.TextChoices):
+        TIE = "tie"
+        DISPUTE = "dispute"
+        BAD_PROBLEM = "bad_problem"
+        LOW_POSTERIOR = "low_posterior"
+        RANDOM = "random"
+        GUIDELINES = "guidelines"
+
+    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="cases")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="cases")
+    reason = models.CharField(max_length=20, choices=Reason.choices)
+    blind = models.BooleanField(default=False)
+    claimed_by = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
+    claim_expires_at = models.DateTimeField(null=True)
+    opened_at = models.DateTimeField(db_default=Now(), editable=False)
+    closed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["solution"], condition=models.Q(closed_at=None), name="case_one_open_per_solution"
+            )
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["project", "opened_at"], condition=models.Q(closed_at=None), name="case_open"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.reason} of {self.solution_id}"
+
+
+class QualityReport(models.Model):
+    """A computed report and the state of the data it was computed from."""
+
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
+    kind = models.CharField(max_length=40)
+    #: Changes with every annotation, decision or gold result that the report would see.
+    fingerprint = models.CharField(max_length=200)
+    data = models.JSONField()
+    computed_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["project", "kind"], name="quality_report_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} report"
+
+
 class Adjudication(models.Model):
     """A reviewer's decision. Append-only; the latest wins, and no recomputation touches it."""
 
@@ -88,6 +213,9 @@ class Adjudication(models.Model):
     labels = ArrayField(models.SmallIntegerField(null=True))
     stop = models.SmallIntegerField(null=True)
     reason = models.TextField(blank=True)
+    case = models.ForeignKey(AdjudicationCase, on_delete=models.PROTECT, null=True, related_name="decisions")
+    #: What annotators can learn from it; shown to those who judged the solution, never quoting gold.
+    note = models.TextField(blank=True)
     decided_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
