@@ -108,8 +108,9 @@ def _revived(member: Membership, project: Project) -> Assignment | None:
     for assignment in expired.order_by("-claimed_at")[:20]:
         slot = None
         if assignment.purpose == Assignment.Purpose.WORK:
-            row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
-            if row.taken >= row.wanted:
+            # Only an open row is locked: two people who held each other's full rows would wait for each other.
+            row = QueueRow.objects.open().locked(blocking=True).filter(pk=assignment.solution_id).first()
+            if row is None:
                 continue
             slot = take_slot(row, project)
         assignment.state, assignment.slot = Assignment.State.LIVE, slot

@@ -1,0 +1,74 @@
+"""Nobody waits for a lock that has nothing to do with them, so that no two people can wait for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from threading import Event, Thread
+
+import pytest
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from annotator.actions import labeling, queueing
+from annotator.models import Assignment, QueueRow
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@contextmanager
+def locked_by_somebody(row: QueueRow) -> Iterator[None]:
+    """Another transaction holds the row for as long as the block runs, as a re-ranking does."""
+    held, done = Event(), Event()
+
+    def hold() -> None:
+        try:
+            with transaction.atomic():
+                QueueRow.objects.select_for_update().get(pk=row.pk)
+                held.set()
+                done.wait(30)
+        finally:
+            connection.close()
+
+    thread = Thread(target=hold)
+    thread.start()
+    try:
+        assert held.wait(10)
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+@pytest.fixture
+def impatient() -> Iterator[None]:
+    """Waiting for a lock for a second is an error."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET lock_timeout = '1s'")
+    yield
+    connection.close()
+
+
+def test_a_person_whose_expired_work_was_done_by_others_does_not_wait_for_it(impatient: None) -> None:
+    project = make.project()
+    slow, quick = make.actor(project), make.actor(project)
+    gone = make.work(project)
+    queueing.next_assignment(actor=slow)
+    Assignment.objects.update(lease_expires_at=Now() - timedelta(seconds=1))
+    queueing.reclaim()
+    done = queueing.next_assignment(actor=quick)
+    labeling.submit(actor=quick, assignment_id=done.pk, work=make.marked(1, 1, 1))
+    other = make.work(project)
+
+    with locked_by_somebody(gone):
+        assert queueing.next_assignment(actor=slow).solution_id == other.pk
+
+
+def test_a_claim_goes_round_a_row_that_somebody_else_is_claiming(impatient: None) -> None:
+    project = make.project()
+    first, second = make.work(project, priority=0.9), make.work(project, priority=0.1)
+
+    with locked_by_somebody(first):
+        assert queueing.next_assignment(actor=make.actor(project)).solution_id == second.pk
