@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, connection, transaction
 
 from annotator.models import Membership, Project, Scorer, ScorerVersion, Solution
@@ -30,9 +31,19 @@ def run(sql: str, *values: Any) -> int:
 
 
 def insert(table: str, values: dict[str, Any], /, **changes: Any) -> None:
-    row = values | changes
+    """Insert a row; columns that are not named take their model's default."""
+    row = _defaults(table) | values | changes
     columns, marks = ", ".join(f'"{name}"' for name in row), ", ".join(["%s"] * len(row))
     run(f"INSERT INTO annotator_{table} ({columns}) VALUES ({marks})", *row.values())
+
+
+def _defaults(table: str) -> dict[str, Any]:
+    fields = apps.get_model("annotator", table)._meta.concrete_fields
+    return {
+        field.column: field.get_db_prep_save(field.get_default(), connection)
+        for field in fields
+        if field.has_default() or (field.blank and field.empty_strings_allowed and not field.null)
+    }
 
 
 @dataclass(frozen=True)

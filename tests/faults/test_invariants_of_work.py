@@ -127,19 +127,21 @@ def test_a_problem_is_on_one_of_two_sides(world: World) -> None:
 
 
 def test_a_person_is_a_member_once(world: World) -> None:
+    member = {"project_id": world.project.pk, "user_id": world.member.user_id}
     with refused("member_once_per_project"):
-        run(
-            "INSERT INTO annotator_membership (project_id, user_id, pseudonym, role, state) "
-            "SELECT project_id, user_id, 'twin', role, state FROM annotator_membership"
-        )
+        insert("membership", member, pseudonym="twin")
 
 
 def test_two_members_never_share_a_pseudonym(world: World) -> None:
     with refused("pseudonym_once_per_project"):
-        run(
-            "INSERT INTO annotator_membership (project_id, user_id, pseudonym, role, state) "
-            "SELECT project_id, NULL, pseudonym, role, state FROM annotator_membership"
-        )
+        insert("membership", {"project_id": world.project.pk, "pseudonym": world.member.pseudonym})
+
+
+def test_any_number_of_members_may_have_no_user(world: World) -> None:
+    for pseudonym in ("imported:ann", "imported:bob"):
+        insert("membership", {"project_id": world.project.pk, "pseudonym": pseudonym})
+
+    assert run("SELECT 1 FROM annotator_membership WHERE user_id IS NULL") == 2
 
 
 def test_a_role_is_one_of_three(world: World) -> None:

@@ -11,7 +11,8 @@ from django.core.management.base import CommandParser
 from annotator.actions import access, imports
 from annotator.actions.import_rows import LabelsAs
 from annotator.actions.imports import Report, Source
-from annotator.core.codecs import CODECS
+from annotator.core.codecs import CODECS, UnknownFormat
+from annotator.core.codecs.detect import FormatNotDetected
 from annotator.core.segmentation import Rule
 from annotator.management.base import Bar, StepmarkCommand, unusable
 from annotator.models import Project
@@ -80,7 +81,7 @@ class Command(StepmarkCommand):
         actor = access.operator(project)
         try:
             return imports.run(actor=actor, source=source, progress=show)
-        except ValueError as error:
+        except (UnknownFormat, FormatNotDetected) as error:
             raise unusable(str(error)) from error
         finally:
             bar.close()

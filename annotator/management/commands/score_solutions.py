@@ -31,8 +31,13 @@ class State:
     open_jobs: int
 
     @property
+    def missing(self) -> int:
+        return self.total - self.scored - self.failed
+
+    @property
     def done(self) -> bool:
-        return self.scored + self.failed >= self.total and not self.open_jobs
+        """Nobody will do more: also where a job failed for good and solutions stay without a score."""
+        return not self.open_jobs
 
 
 class Command(StepmarkCommand):
@@ -61,18 +66,21 @@ class Command(StepmarkCommand):
             "failed": state.failed,
             "seconds": round(time.monotonic() - started, 2),
         }
-        waiting = state.total - state.scored - state.failed
+        if state.done and state.missing:
+            self.say(_why_missing(project, state.missing))
         self.report(
             options,
             values,
             f"{asked.scorer} {asked.version}: {state.scored:,} solutions ({values['steps']:,} steps) scored, "
-            f"{state.failed:,} failed, {waiting:,} waiting for a worker; {values['seconds']} s.",
+            f"{state.failed:,} failed, {state.missing:,} not tried yet; {values['seconds']} s.",
         )
-        if options["wait"] and (state.failed or not state.done):
+        if options["wait"] and (state.failed or state.missing or not state.done):
             sys.exit(1)
 
     def _ask(self, project: Project, name: str | None) -> Asked:
         names = list(Scorer.objects.filter(project=project).values_list("name", flat=True))
+        if not names:
+            raise unusable(f"The project '{project.slug}' has no scorer.")
         if name is None and len(names) > 1:
             raise unusable(f"Name one of this project's scorers with --scorer: {', '.join(sorted(names))}.")
         try:
@@ -110,6 +118,15 @@ def _state(project: Project, asked: Asked) -> State:
         )
         .exclude(state=Job.State.FAILED)
         .count(),
+    )
+
+
+def _why_missing(project: Project, missing: int) -> str:
+    failed = Job.objects.filter(project=project, kind="scoring.score_batch", state=Job.State.FAILED)
+    error = failed.order_by("-pk").values_list("error", flat=True).first()
+    return (
+        f"{missing:,} solutions were not scored, since their job failed each time it was tried "
+        f"({error or 'no reason is known'}). Run the command again to have it tried anew."
     )
 
 

@@ -1,0 +1,124 @@
+"""A real Celery worker in its own process, on the test database."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import redis
+from django.db import connection
+from django.db.models.functions import Now
+
+from annotator import jobs
+from annotator.models import Job
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMAND = ["-m", "celery", "-A", "annotator.config.celery", "worker", "-P", "threads", "-c", "2"]
+QUEUES = ["-Q", "default,scoring", "-l", "WARNING"]
+QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+
+
+def database_url() -> str:
+    """The test database's address, for another process."""
+    settings = connection.settings_dict
+    named = {key: settings[key.upper()] for key in ("host", "port", "user") if settings[key.upper()]}
+    password = f":{quote(settings['PASSWORD'])}@" if settings["PASSWORD"] else ""
+    return f"postgresql://{password}/{quote(settings['NAME'])}?{urlencode(named)}"
+
+
+def own_broker() -> str:
+    """A corner of the broker where no other test's messages are."""
+    number = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    base, _, _ = os.environ["REDIS_URL"].partition("?")
+    return f"{base}?virtual_host={8 + int(number) % 8}"
+
+
+def empty(broker: str) -> None:
+    """All messages are gone, as after a crash of a broker that keeps nothing."""
+    path, _, number = broker.removeprefix("redis+socket://").partition("?virtual_host=")
+    redis.Redis(unix_socket_path=path, db=int(number)).flushdb()
+
+
+class Worker:
+    """One worker. It is listening once `wait_until_ready` returned."""
+
+    def __init__(self, broker: str) -> None:
+        environment = os.environ | {
+            "DATABASE_URL": database_url(),
+            "REDIS_URL": broker,
+            "STEPMARK_ENV": "test",
+            "DJANGO_SETTINGS_MODULE": "annotator.config.settings",
+        }
+        number, name = tempfile.mkstemp(prefix="worker-", suffix=".log")
+        self._log = Path(name)
+        with os.fdopen(number, "wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, *COMMAND, *QUEUES, *QUIET], cwd=ROOT, env=environment, stderr=log, stdout=log
+            )
+
+    def wait_until_ready(self) -> None:
+        until(lambda: jobs.someone_works(timeout=0.5), "the worker answers", log=self.log)
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def kill(self) -> None:
+        """As the kernel does when memory is out: no goodbye."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, how: signal.Signals) -> None:
+        self.process.send_signal(how)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait(10)
+        self._log.unlink()
+
+
+@contextmanager
+def working(broker: str) -> Iterator[Worker]:
+    """A worker that answers, for as long as the block runs."""
+    worker = Worker(broker)
+    try:
+        worker.wait_until_ready()
+        yield worker
+    finally:
+        worker.stop()
+
+
+def until(true: Callable[[], Any], what: str, *, seconds: float = 30.0, log: Callable[[], str] = str) -> None:
+    """Wait for something to become true. Fails with the worker's log when it doesn't."""
+    deadline = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < deadline, f"not within {seconds} s: {what}\n{log()}"
+        time.sleep(0.02)
+
+
+def beat() -> None:
+    """What beat does every few seconds."""
+    jobs.reconcile()
+
+
+def no_jobs_left() -> bool:
+    """Nothing is queued or running; the reconcile runs as beat would have it."""
+    beat()
+    return not Job.objects.exclude(state=Job.State.FAILED).exists()
+
+
+def half_a_minute_passes() -> None:
+    """The leases of dead workers run out."""
+    Job.objects.filter(state=Job.State.CLAIMED).update(lease_expires_at=Now() - timedelta(seconds=1))
