@@ -169,6 +169,15 @@ def test_true_is_correct_and_false_is_incorrect() -> None:
     assert found.first_error == 1
 
 
+def test_labels_after_an_error_come_back_as_they_were() -> None:
+    value = {**CODEC.sample, "completions": ["a", "b", "c"], "labels": [True, False, True]}
+
+    (found,) = CODEC.read(value, ReadOptions())
+
+    assert found.mode == "all_steps"
+    assert CODEC.write(ExportRow(found), Policies()).objects == (value,)
+
+
 @pytest.mark.parametrize("labels", [[True], [True, None], [True, 1], [True, 0.7], "++", None])
 def test_labels_must_be_one_boolean_a_completion(labels: object) -> None:
     with pytest.raises(InvalidRow) as caught:

@@ -144,6 +144,10 @@ class Codec(Protocol):
         """The name in commands and pages."""
 
     @property
+    def told_by(self) -> str:
+        """The fields that tell this format from the others."""
+
+    @property
     def label_semantics(self) -> str:
         """What a label in such a file claims, for people who mix sources."""
 

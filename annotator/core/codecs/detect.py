@@ -41,8 +41,9 @@ def detect(first_rows: Sequence[Mapping[str, Any]], codecs: Mapping[str, Codec] 
     fitting = tuple(name for name, count in counts.items() if count * 2 > total)
     if len(fitting) == 1:
         count = counts[fitting[0]]
-        reason = f"{count} of the first {total} rows have the fields of {fitting[0]}"
-        return Detection(codecs[fitting[0]], reason)
+        codec = codecs[fitting[0]]
+        reason = f"{count} of the first {total} rows have the fields of {codec.name}: {codec.told_by}"
+        return Detection(codec, reason)
     if fitting:
         raise FormatNotDetected(
             f"more than one format fits: {', '.join(fitting)}; name the one that is meant", fitting

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, NoReturn
 
 from annotator.core.codecs.base import Caps, InvalidRow
@@ -120,6 +121,21 @@ class Fields:
             self.fail(key, f"one of {', '.join(sorted(choices))}")
         return value
 
+    def time(self, key: str) -> str | None:
+        """An ISO 8601 time, kept as it was written."""
+        value = self.optional_text(key, 64)
+        if value is None:
+            return None
+        try:
+            datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(key, "an ISO 8601 time or null")
+        return value
+
+    def rest(self, known: Collection[str]) -> dict[str, Any]:
+        """The fields that are not among these."""
+        return {key: value for key, value in self.values.items() if key not in known}
+
     def texts(self, key: str, caps: Caps) -> list[str]:
         """A list of steps' texts: not empty, none blank."""
         entries = self.entries(key, caps)
@@ -137,8 +153,7 @@ class Fields:
         entries = self.values.get(key)
         if not isinstance(entries, list) or not entries:
             self.fail(key, "a list of at least one step")
-        if len(entries) > caps.steps:
-            raise InvalidRow(self.name(key), f"expected at most {caps.steps:,} steps; got {len(entries):,}")
+        check_count(self.name(key), len(entries), caps)
         return entries
 
     def _short(self, key: str, value: str, at_most: int) -> str:
@@ -150,3 +165,16 @@ def check_length(field_name: str, place: str, value: str, at_most: int) -> None:
     """Raise InvalidRow for a text of more characters than that."""
     if len(value) > at_most:
         raise InvalidRow(field_name, f"{place}expected at most {at_most:,} characters; got {len(value):,}")
+
+
+def check_count(field_name: str, n_steps: int, caps: Caps) -> None:
+    """Raise InvalidRow for more steps than may be."""
+    if n_steps > caps.steps:
+        raise InvalidRow(field_name, f"expected at most {caps.steps:,} steps; got {n_steps:,}")
+
+
+def check_cut(field_name: str, texts: Sequence[str], caps: Caps) -> None:
+    """Raise InvalidRow for steps, cut out of one text, that are too many or too long."""
+    check_count(field_name, len(texts), caps)
+    for index, text in enumerate(texts):
+        check_length(field_name, f"step {index + 1}: ", text, caps.step_chars)

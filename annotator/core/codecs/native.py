@@ -38,6 +38,7 @@ class Native:
     """Reads and writes the format that loses nothing."""
 
     name = "native"
+    told_by = "problem as an object, and steps or solution"
     label_semantics = "1: valid and useful; 0: valid, adds nothing; -1: incorrect; null: not judged"
     has_neutral = True
     neutral_policies: frozenset[NeutralPolicy] = frozenset()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from annotator.core.codecs.base import Caps, InvalidRow
 from annotator.core.codecs.fields import Fields, describe, is_whole
@@ -86,7 +85,7 @@ def _annotation(fields: Fields, judged: Sequence[bool], mode: str | None, caps: 
         finish_reason=fields.choice("finish_reason", frozenset(FinishReason)) or implied.value,
         details=fields.mapping("details") or {},
         active_seconds=seconds,
-        submitted_at=_time(fields, "submitted_at"),
+        submitted_at=fields.time("submitted_at"),
         counted=True if counted is None else counted,
         guidelines=fields.whole("guidelines"),
     )
@@ -144,15 +143,3 @@ def _accept(fields: Fields, judged: Sequence[bool]) -> tuple[int, ...] | None:
         if mask and not takes_label:
             raise InvalidRow("gold.accept", f"step {index + 1} is context; expected 0, got {mask}")
     return tuple(accept)
-
-
-def _time(fields: Fields, key: str) -> str | None:
-    """An ISO 8601 time, kept as it was written."""
-    value = fields.optional_text(key, 64)
-    if value is None:
-        return None
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        fields.fail(key, "an ISO 8601 time or null")
-    return value

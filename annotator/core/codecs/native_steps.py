@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from annotator.core.codecs.base import Caps, InvalidRow, ReadOptions
-from annotator.core.codecs.fields import Fields, check_length, describe
+from annotator.core.codecs.fields import Fields, check_cut, check_length, describe
 from annotator.core.segmentation import SegmentationError, steps
 from annotator.core.solutions import CONTEXT_KINDS, JUDGED_KINDS, KINDS, Step
 
@@ -38,10 +38,8 @@ def _segmented(fields: Fields, options: ReadOptions) -> tuple[Step, ...]:
         found = steps(text, options.segment_rule)
     except SegmentationError as error:
         raise InvalidRow("solution", str(error)) from None
-    if len(found) > options.caps.steps:
-        raise InvalidRow("solution", f"expected at most {options.caps.steps:,} steps; got {len(found):,}")
+    check_cut("solution", [step.text for step in found], options.caps)
     for index, step in enumerate(found):
-        check_length("solution", f"step {index + 1}: ", step.text, options.caps.step_chars)
         check_length("solution", f"the space after step {index + 1}: ", step.sep, _MAX_SEP)
     return found
 

@@ -9,17 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotator.core.codecs.base import ExportRow, LeftOut, ReadOptions, Written
+from annotator.core.codecs.base import ExportRow, ReadOptions, Written
 from annotator.core.codecs.fields import Fields, is_whole
-from annotator.core.codecs.flat import flatten
-from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, Policies
-from annotator.core.labels import NO_ERROR, Mode, from_first_error, stop
+from annotator.core.codecs.flat import (
+    LABEL_DETAILS,
+    PROBLEM_DETAILS,
+    STEP_DETAILS,
+    FirstErrorOnly,
+    with_first_error,
+)
+from annotator.core.codecs.policies import Policies
+from annotator.core.labels import NO_ERROR, Mode, from_first_error
 from annotator.core.solutions import ProblemText, SolutionRecord, Step, judged_mask
 
 _KEYS = ("id", "generator", "problem", "steps", "final_answer_correct", "label")
 
 
-class ProcessBench:
+class ProcessBench(FirstErrorOnly):
     """Reads and writes ``id, generator, problem, steps, final_answer_correct, label``.
 
     All six fields must be there; ``generator`` and ``final_answer_correct`` may be null. Further fields are
@@ -27,17 +33,15 @@ class ProcessBench:
     """
 
     name = "processbench"
+    told_by = "problem as a text, steps and label"
     label_semantics = "label is the first error's 0-based index or -1; steps before it are not errors"
-    has_neutral = False
-    neutral_policies: frozenset[NeutralPolicy] = frozenset()
-    after_first_error_policies: frozenset[AfterFirstErrorPolicy] = frozenset()
     lost_fields = (
-        "problem.id, problem.answer, problem.solution, problem.domain, problem.subject",
+        PROBLEM_DETAILS,
         "generator.prompt, generator.sampling",
-        "steps.kind, steps.judged, steps.sep, steps.alternatives",
+        STEP_DETAILS,
         "final_answer",
         "labels other than the first error",
-        "mode, label_source, annotations, consensus, gold, scores, selection, flags, split, weight, meta",
+        LABEL_DETAILS,
     )
     sample: Mapping[str, Any] = {
         "id": "sample-0",
@@ -70,26 +74,20 @@ class ProcessBench:
             labels=from_first_error(first_error, judged_mask(steps)),
             first_error=first_error,
             mode=Mode.FIRST_ERROR.value,
-            meta={key: value for key, value in row.items() if key not in _KEYS},
+            meta=fields.rest(_KEYS),
         )
         return (record,)
 
     def write(self, row: ExportRow, policies: Policies) -> Written:
         """One object. Neutral steps are not errors, so no policy changes anything."""
         record = row.record
-        first_error = record.first_error
-        if first_error is None and record.labels is not None:
-            first_error = stop(record.labels, judged_mask(record.steps))
-        if first_error is None:
-            raise LeftOut("the first error is not known")
-        flat = flatten(record.steps, record.labels)
-        places = {step.index: place for place, step in enumerate(flat.steps)}
+        flat, label = with_first_error(record)
         value = {
             "id": record.external_id,
             "generator": record.generator.get("model"),
             "problem": record.problem.text,
             "steps": [step.text for step in flat.steps],
             "final_answer_correct": record.answer_correct,
-            "label": NO_ERROR if first_error == NO_ERROR else places[first_error],
+            "label": label,
         }
         return Written((value,), flat.lost)

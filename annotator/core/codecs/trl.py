@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotator.core.codecs.base import ExportRow, InvalidRow, LeftOut, ReadOptions, Written
+from annotator.core.codecs.base import ExportRow, InvalidRow, ReadOptions, Written
 from annotator.core.codecs.fields import Fields, describe
-from annotator.core.codecs.flat import binary_prefix, flatten
-from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, Policies
-from annotator.core.labels import Label, Mode, stop
+from annotator.core.codecs.flat import LabelledPrefix, binary_prefix, implied_mode, lost_context
+from annotator.core.codecs.policies import Policies
+from annotator.core.labels import Label, stop
 from annotator.core.solutions import ProblemText, SolutionRecord, Step, judged_mask
 
 _KEYS = ("prompt", "completions", "labels")
 
 
-class Trl:
+class Trl(LabelledPrefix):
     """Writes labelled prefixes; reads true as correct and false as incorrect.
 
     Neutrals can't be recovered from a file: what they were written as is what they come back as. Further
@@ -27,20 +27,8 @@ class Trl:
     """
 
     name = "trl"
+    told_by = "prompt, completions and labels"
     label_semantics = "true: correct (or neutral, by the exporter's policy); false: incorrect"
-    has_neutral = False
-    neutral_policies = frozenset(NeutralPolicy)
-    after_first_error_policies = frozenset({AfterFirstErrorPolicy.TRUNCATE, AfterFirstErrorPolicy.INCORRECT})
-    lost_fields = (
-        "id",
-        "problem.id, problem.answer, problem.solution, problem.domain, problem.subject",
-        "generator",
-        "steps.kind, steps.judged, steps.sep, steps.alternatives",
-        "steps after the first one without a label",
-        "final_answer, answer_correct",
-        "neutral labels",
-        "mode, label_source, annotations, consensus, gold, scores, selection, flags, split, weight, meta",
-    )
     sample: Mapping[str, Any] = {
         "prompt": "What is $2 \\cdot 3 + 4$?",
         "completions": ["First, $2 \\cdot 3 = 6$.", "Then $6 + 4 = 11$."],
@@ -61,26 +49,20 @@ class Trl:
             steps=steps,
             labels=labels,
             first_error=stop(labels, judged_mask(steps)),
-            meta={key: value for key, value in row.items() if key not in _KEYS},
+            mode=implied_mode(labels),
+            meta=fields.rest(_KEYS),
         )
         return (record,)
 
     def write(self, row: ExportRow, policies: Policies) -> Written:
         record = row.record
-        if record.labels is None or all(label is None for label in record.labels):
-            raise LeftOut("no labels")
-        flat = flatten(record.steps, record.labels)
-        written = binary_prefix(
-            flat.steps, policies, format_name=self.name, all_steps=record.mode == Mode.ALL_STEPS
-        )
-        if not written:
-            raise LeftOut("no labelled step is left")
+        written = binary_prefix(record, policies, self.name)
         value = {
             "prompt": record.problem.text,
             "completions": [text for text, _ in written],
             "labels": [correct for _, correct in written],
         }
-        return Written((value,), flat.lost)
+        return Written((value,), lost_context(record))
 
 
 def _labels(fields: Fields, n_steps: int) -> tuple[int, ...]:
