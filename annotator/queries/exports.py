@@ -1,4 +1,4 @@
-"""Solutions as they leave: one pass over the project, constant memory, labels from where the recipe says."""
+"""Solutions as they leave: one pass over the project in chunks, constant memory, labels from where the recipe says."""
 
 from __future__ import annotations
 
@@ -46,29 +46,51 @@ class LeftOut:
 
 def rows(*, project_id: int, choice: Choice) -> Iterator[ExportRow | LeftOut]:
     """Every solution of the project, oldest first, as a row or as a reason why not."""
-    for solution in _solutions(project_id).iterator(chunk_size=CHUNK):
+    for solution in _in_order(project_id):
         yield from _of(solution, choice)
 
 
 def has_neutral(*, project_id: int, choice: Choice) -> bool:
     """Whether any label that may be exported is neutral, so that a policy is needed before the first byte."""
-    found: Q = {
-        LabelsFrom.CONSENSUS: Q(consensus__labels__contains=[0]) | Q(adjudications__labels__contains=[0]),
-        LabelsFrom.ADJUDICATED: Q(adjudications__labels__contains=[0]),
-        LabelsFrom.ALL: Q(
-            annotations__current=True, annotations__counted=True, annotations__labels__contains=[0]
-        ),
-        LabelsFrom.REFERENCE: Q(reference__labels__contains=[0]),
-    }[choice.labels]
-    found &= Q(gold=None)
-    if choice.include_gold:  # its labels come from elsewhere: see _gold_labels
-        neutral = [accept_bit(Label.NEUTRAL)]
-        found |= Q(gold__isnull=False, reference__labels__contains=[0])
-        found |= Q(gold__accept__contains=neutral, reference=None)
-    solutions = Solution.objects.filter(found, project_id=project_id)
+    solutions = Solution.objects.filter(project_id=project_id)
     if not choice.include_holdout:
         solutions = solutions.exclude(problem__split=Split.HOLDOUT)
-    return solutions.exists()
+    # One question each: joined by OR, they would read every solution of the project.
+    return any(solutions.filter(where).exists() for where in _where_neutral(choice))
+
+
+def _where_neutral(choice: Choice) -> list[Q]:
+    """Where a neutral label may stand, most likely first."""
+    adjudicated = Q(adjudications__labels__contains=[0], gold=None)
+    places = {
+        LabelsFrom.CONSENSUS: [Q(consensus__labels__contains=[0], gold=None), adjudicated],
+        LabelsFrom.ADJUDICATED: [adjudicated],
+        LabelsFrom.ALL: [
+            Q(
+                annotations__current=True,
+                annotations__counted=True,
+                annotations__labels__contains=[0],
+                gold=None,
+            )
+        ],
+        LabelsFrom.REFERENCE: [Q(reference__labels__contains=[0], gold=None)],
+    }[choice.labels]
+    if choice.include_gold:  # its labels come from elsewhere: see _gold_labels
+        places.append(Q(gold__isnull=False, reference__labels__contains=[0]))
+        places.append(Q(gold__accept__contains=[accept_bit(Label.NEUTRAL)], reference=None))
+    return places
+
+
+def _in_order(project_id: int) -> Iterator[Solution]:
+    """Every solution by its key, CHUNK at a time.
+
+    A server-side cursor outside a transaction would first write the whole result to the server's disk: at a million
+    solutions 12 s before the first byte. Here a chunk is read when the one before has been sent.
+    """
+    last = 0
+    while chunk := list(_solutions(project_id).filter(pk__gt=last)[:CHUNK]):
+        yield from chunk
+        last = chunk[-1].pk
 
 
 def _solutions(project_id: int) -> QuerySet[Solution]:
