@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 
-from annotator.models import Gold, Project, QueueRow, Score, Solution
+from annotator.models import Gold, Project, QueueRow, Score
 
 SHOWN = 25
 
@@ -40,7 +40,10 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Queue:
-    """The head of the queue, and counts by state."""
+    """The head of the queue, and counts by state.
+
+    ``scored`` of ``total`` solutions: work counts once the queue stands in the order of its score.
+    """
 
     sentence: str
     counts: Sequence[tuple[str, int]]
@@ -59,8 +62,10 @@ def queue(project: Project) -> Queue:
         holdout=Count("pk", filter=Q(holdout=True)),
         ranked=Count("pk", filter=Q(ranked_by__isnull=False)),
     )
-    gold = Gold.objects.filter(project=project).count()
-    scored = Solution.objects.filter(project=project, scores__isnull=False).distinct().count()
+    gold = Gold.objects.filter(project=project).aggregate(
+        total=Count("pk"),
+        scored=Count("pk", filter=Exists(Score.objects.filter(solution_id=OuterRef("pk")))),
+    )
     return Queue(
         sentence=_sentence(counts),
         counts=[
@@ -68,10 +73,10 @@ def queue(project: Project) -> Queue:
             ("Started", counts["started"]),
             ("Labelled", counts["done"]),
             ("Holdout", counts["holdout"]),
-            ("Gold", gold),
+            ("Gold", gold["total"]),
         ],
-        scored=scored,
-        total=counts["total"] + gold,
+        scored=counts["ranked"] + gold["scored"],
+        total=counts["total"] + gold["total"],
         rows=_head(project),
     )
 
