@@ -55,10 +55,13 @@ def enqueue(
     queue: str = "default",
     project_id: int | None = None,
     payload: Mapping[str, Any] | None = None,
+    announce: bool = True,
 ) -> None:
     """Add a job, unless the same one is queued and not yet claimed. Call it inside a transaction.
 
     The conflict branch touches the queued row, so a worker can't claim it before this transaction's data are there.
+    ``announce`` False wakes nobody: for all but a few of many jobs that are written together, since whoever wakes up
+    does all that is due.
     """
     with connection.cursor() as cursor:
         cursor.execute(
@@ -68,7 +71,8 @@ def enqueue(
             "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, statement_timestamp())",
             [kind, subject, queue, project_id, _json(payload or {})],
         )
-    transaction.on_commit(lambda: wake(queue))
+    if announce:
+        transaction.on_commit(lambda: wake(queue))
 
 
 def wake(queue: str) -> bool:

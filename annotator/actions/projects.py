@@ -139,15 +139,17 @@ def create_user(*, username: str, password: str, check_strength: bool = True) ->
         raise Refused(" ".join(error.messages)) from error
     user.set_password(password)
     user.save()
+    # No name in here: the log can't be changed, and a person can ask to be erased.
+    AuditEvent.objects.record("user:created", f"user {user.pk}", project_id=None, member_id=None)
     return user
 
 
 @transaction.atomic
 def add_member(*, project: Project, user: User, role: Role) -> Membership:
     """Put a person into a project under the next free pseudonym. Raises AlreadyExists."""
+    Project.objects.select_for_update().get(pk=project.pk)  # first, so that two at once are told apart
     if Membership.objects.filter(project=project, user=user).exists():
         raise AlreadyExists(f"'{user.username}' is already in '{project.slug}'.")
-    Project.objects.select_for_update().get(pk=project.pk)
     member = Membership.objects.create(
         project=project, user=user, role=role, pseudonym=next_pseudonym(project)
     )

@@ -13,7 +13,7 @@ from annotator.actions.access import Actor, Verb
 from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.jobs import Claimed, enqueue, extend
-from annotator.models import Score, ScoreFailure, Scorer, ScorerVersion, Solution
+from annotator.models import AuditEvent, Score, ScoreFailure, Scorer, ScorerVersion, Solution
 from annotator.scorers import make
 from annotator.scorers.base import InvalidScores, Scored, ScoringInput, checked
 from annotator.scorers.base import ScoreFailure as Failure
@@ -24,6 +24,9 @@ QUEUE = "scoring"
 JOB_SIZE = 100
 #: Solutions between two lease renewals.
 BATCH_SIZE = 16
+#: Workers woken for many jobs at once; each does all that is due. A message for every job would be 10,000 of them
+#: for a million solutions, sent while the person waits.
+WAKE_UPS = 8
 
 
 class NoSuchScorer(Exception):
@@ -68,6 +71,13 @@ def request(*, actor: Actor, scorer_name: str | None = None) -> list[Asked]:
         unscored = unscored_ids(project_id=actor.project_id, version_id=version.pk)
         jobs = enqueue_scoring(scorer=scorer, solution_ids=unscored)
         asked.append(Asked(scorer.name, version.version, version.pk, len(unscored), jobs))
+        AuditEvent.objects.record(
+            "scoring:requested",
+            f"scorer {scorer.name}",
+            project_id=actor.project_id,
+            member_id=actor.member_id,
+            data={"version": version.version, "solutions": len(unscored)},
+        )
         queueing.ask_for_new_order(project_id=actor.project_id, version_id=version.pk)
     return asked
 
@@ -88,6 +98,7 @@ def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int]) -> int:
             queue=QUEUE,
             project_id=scorer.project_id,
             payload={"scorer_id": scorer.pk, "solution_ids": ids},
+            announce=count < WAKE_UPS,
         )
         count += 1
     return count

@@ -1,0 +1,30 @@
+"""Many jobs at once wake a few workers, not one for each job."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotator.actions import scoring
+from annotator.actions.access import operator
+from annotator.models import Job
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(("solutions", "wake_ups"), [(1, 1), (2, 2), (12, 3)])
+def test_a_large_request_sends_no_message_for_each_job(
+    solutions: int, wake_ups: int, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(scoring, "JOB_SIZE", 1)
+    monkeypatch.setattr(scoring, "WAKE_UPS", 3)
+    project = make.project()
+    for _ in range(solutions):
+        make.solution(project)
+    with django_capture_on_commit_callbacks() as messages:
+        scoring.request(actor=operator(project))
+
+    assert Job.objects.filter(queue=scoring.QUEUE).count() == solutions
+    assert len(messages) == wake_ups + 1  # the one more is for the new order of the queue
