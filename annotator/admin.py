@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.contrib.auth import admin as accounts  # noqa: F401  registers its pages before they are taken away
+from django.contrib.auth.models import Group, User
 from django.db.models import Model
 from django.http import HttpRequest
 
@@ -34,7 +36,17 @@ class ReadOnly(Base):
         return False
 
 
+class People(ReadOnly):
+    """Accounts, without the hash of their password."""
+
+    exclude = ("password",)
+
+
 for name in models.__all__:
     value = getattr(models, name)
     if isinstance(value, type) and issubclass(value, Model):
         admin.site.register(value, ReadOnly)
+
+# Django brings pages that make superusers and set passwords, past every action and with no trace in our audit log.
+admin.site.unregister([User, Group])
+admin.site.register(User, People)
