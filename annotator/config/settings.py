@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -38,7 +39,7 @@ if not SECRET_KEY:
         raise ImproperlyConfigured(
             "Set SECRET_KEY to a long random value of your own (see docs/operators.md)."
         )
-    SECRET_KEY = "only-for-commands-that-sign-nothing"  # noqa: S105
+    SECRET_KEY = secrets.token_urlsafe(48)  # of this process alone: nothing anybody could know in advance
 elif PRODUCTION and len(SECRET_KEY) < 32:
     raise ImproperlyConfigured("SECRET_KEY is too short to be safe; use at least 32 random characters.")
 
