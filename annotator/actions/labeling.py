@@ -12,8 +12,9 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotator.actions import access, queueing
+from annotator.actions import access
 from annotator.actions.access import Actor, Verb
+from annotator.actions.slots import lease, release_slot, take_slot
 from annotator.core import details as notes
 from annotator.core import labels as rules
 from annotator.core.labels import FinishReason, InvalidLabels, Mode
@@ -85,8 +86,8 @@ def save_draft(*, actor: Actor, assignment_id: uuid.UUID, work: Work, version: i
     assignment.draft, assignment.draft_version = draft, version + 1
     assignment.save(update_fields=["draft", "draft_version"])
     if assignment.state == Assignment.State.LIVE:
-        lease = Now() + timedelta(seconds=assignment.project.lease_seconds)
-        Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=lease)
+        until = lease(assignment.project)
+        Assignment.objects.filter(pk=assignment.pk).update(lease_expires_at=until)
     return assignment.draft_version
 
 
@@ -107,7 +108,7 @@ def submit(
         raise AlreadyClosed
     details = _checked(assignment, work)
     before = assignment.annotations.filter(current=True).first()
-    why_not = before.uncounted_reason if before else _close(assignment, actor)
+    why_not = before.uncounted_reason if before else _close(assignment, actor, _reason(work.finish_reason))
     if before is not None:
         Annotation.objects.filter(pk=before.pk).update(current=False)
         Assignment.objects.filter(pk=assignment.pk).update(reopened=False)
@@ -116,6 +117,7 @@ def submit(
         member_id=actor.member,
         assignment=assignment,
         n_steps=assignment.solution.n_steps,
+        round=assignment.round,
         version=before.version + 1 if before else 1,
         labels=list(work.labels),
         stop=rules.stop(work.labels, _judged(assignment.solution)),
@@ -188,7 +190,7 @@ def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
         raise AlreadyClosed
     if not reason.strip() or not notes.is_text(reason):
         raise InvalidLabels("say in a few words why you skip it")
-    queueing.release_slot(assignment)
+    release_slot(assignment)
     assignment.state, assignment.slot = Assignment.State.SKIPPED, None
     assignment.skip_reason = reason.strip()[:500]
     assignment.save(update_fields=["state", "slot", "skip_reason"])
@@ -260,19 +262,21 @@ def _checked(assignment: Assignment, work: Work) -> dict[str, Any]:
     return details
 
 
-def _close(assignment: Assignment, actor: Actor) -> str:
+def _close(assignment: Assignment, actor: Actor, reason: FinishReason) -> str:
     """Move the assignment to submitted; returns why its labels don't count, or "" when they do.
 
-    Labels that don't count leave their slot to somebody else's.
+    Labels that don't count, and a person who gave up, leave their slot to somebody else.
     """
     why_not = "" if actor.state == Membership.State.ACTIVE else "paused"
-    if why_not:
-        queueing.release_slot(assignment)
+    if assignment.purpose == Assignment.Purpose.REPEAT:
+        why_not = why_not or "repeat"
+    if why_not or reason is FinishReason.GIVE_UP:
+        release_slot(assignment)
         assignment.slot = None
     elif assignment.state == Assignment.State.EXPIRED and assignment.purpose == Assignment.Purpose.WORK:
         row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
         if row.taken < row.wanted:
-            assignment.slot = queueing.take_slot(row, assignment.project)
+            assignment.slot = take_slot(row, assignment.project)
         else:
             why_not = "late"
     assignment.state = Assignment.State.SUBMITTED

@@ -8,42 +8,32 @@ from __future__ import annotations
 
 import random
 import uuid
-from datetime import timedelta
-from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import F
-from django.db.models.functions import Greatest, Now
+from django.db.models.functions import Now
+from django.utils import timezone
 
-from annotator.actions import access
+from annotator.actions import access, hidden_checks
 from annotator.actions.access import Actor, Verb
+from annotator.actions.claiming import claim
+from annotator.actions.slots import lease, release_slot, take_slot
 from annotator.core import sampling
 from annotator.core.sampling import Route, Shares
 from annotator.jobs import enqueue
-from annotator.models import (
-    Assignment,
-    AuditEvent,
-    Gold,
-    Membership,
-    Project,
-    QueueRow,
-    ScorerVersion,
-    Solution,
-)
+from annotator.models import Annotation, Assignment, AuditEvent, Membership, Project, QueueRow
 
 RERANK_CHUNK = 5_000
-#: `pool` in a selection is counted up to here; beyond it reads "at least this many".
-POOL_CAP = 10_000
 _chance = random.SystemRandom()
-
-
-STRATEGIES = {Route.PRIORITY: "uncertainty", Route.SIBLING: "same problem"}
 #: A person holds at most the solution they see and the one after it.
 MAX_LIVE = 2
 
 
 class NothingForYou(Exception):
-    """No solution for this person now. ``reason``: all_done, waiting (others hold what is left), paused, enough."""
+    """No solution for this person now.
+
+    ``reason``: all_done; waiting (others hold what is left, or it needs other people); skills (what is left asks for
+    skills the person lacks); paused; cap (enough for today); enough (holds two already); exam_failed; exam_pending.
+    """
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -73,7 +63,8 @@ def next_assignment(
             return _renew(assignment, project)
     if len(live) >= MAX_LIVE:
         raise NothingForYou("enough")
-    return _revived(member, project) or _claimed(member, project, chance)
+    _check_cap(member, project, ahead=len(live))
+    return _revived(member, project) or _exam(member, project) or _claimed(member, project, chance)
 
 
 @transaction.atomic
@@ -86,19 +77,28 @@ def next_practice(*, actor: Actor) -> Assignment:
     live = mine.filter(state__in=[Assignment.State.LIVE, Assignment.State.EXPIRED]).first()
     if live is not None:
         return _renew(live, project)
-    items = Gold.objects.filter(project=project, use=Gold.Use.PRACTICE).unseen_by(member.pk)
-    item = items.order_by("solution_id").first()
+    item = hidden_checks.claim_practice(member, project)
     if item is None:
         raise NothingForYou("all_done")
-    return _hand_out_gold(item, Assignment.Purpose.PRACTICE, member, project)
+    return item
 
 
 def _renew(assignment: Assignment, project: Project) -> Assignment:
     Assignment.objects.filter(pk=assignment.pk).update(
-        lease_expires_at=_lease(project), state=Assignment.State.LIVE
+        lease_expires_at=lease(project), state=Assignment.State.LIVE
     )
     assignment.refresh_from_db()
     return assignment
+
+
+def _check_cap(member: Membership, project: Project, *, ahead: int) -> None:
+    cap = member.cap_per_day if member.cap_per_day is not None else project.cap_per_day
+    if cap is None:
+        return
+    since = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    today = Annotation.objects.filter(member=member, version=1, submitted_at__gte=since).count()
+    if today + ahead >= cap:
+        raise NothingForYou("cap")
 
 
 def _revived(member: Membership, project: Project) -> Assignment | None:
@@ -120,174 +120,52 @@ def _revived(member: Membership, project: Project) -> Assignment | None:
     return None
 
 
+def _exam(member: Membership, project: Project) -> Assignment | None:
+    """An exam item while the exam is open. Raises NothingForYou when it was failed or waits to be marked."""
+    if not project.exam_size or member.exam == Membership.Exam.PASSED:
+        return None
+    if member.exam == Membership.Exam.FAILED:
+        raise NothingForYou("exam_failed")
+    item = hidden_checks.claim_exam(member, project)
+    if item is None:
+        raise NothingForYou("exam_pending")
+    return item
+
+
 def _claimed(member: Membership, project: Project, chance: random.Random) -> Assignment:
-    shares = Shares(gold=project.gold_rate, audit=project.audit_rate, holdout=project.holdout_rate)
-    routes = sampling.choose_route(chance.random(), chance.random(), shares)
+    check_draw = chance.random()
+    shares = Shares(
+        gold=hidden_checks.gold_share(member, project), audit=project.audit_rate, holdout=project.holdout_rate
+    )
+    routes = sampling.choose_route(check_draw, chance.random(), shares)
+    if routes[0] is Route.GOLD:
+        gold = hidden_checks.claim_gold(member, project)
+        if gold is not None:
+            return gold
+        routes = routes[1:]
+    elif check_draw >= 1 - project.repeat_rate:
+        repeat = hidden_checks.claim_repeat(member, project)
+        if repeat is not None:
+            return repeat
     for blocking in (False, True):
         for route in routes:
-            if route is Route.GOLD:
-                if not blocking and (gold := _claim_gold(member, project)) is not None:
-                    return gold
-                continue
-            sibling = _pick_sibling(route, member, project)
-            row = sibling or _pick(route, member, project, blocking=blocking)
-            if row is not None:
-                return _claim_row(row, Route.SIBLING if sibling else route, member, project)
+            assignment = claim(route, member, project, blocking=blocking)
+            if assignment is not None:
+                return assignment
         # Before "nothing left" may be said: free what was let go, then look again and wait for locks.
         if not blocking:
             reclaim(project_id=project.pk)
-    raise NothingForYou(_why_nothing(project))
+    raise NothingForYou(_why_nothing(member, project))
 
 
-def _pick(route: Route, member: Membership, project: Project, *, blocking: bool) -> QueueRow | None:
-    """Lock the row that the route names next for this member, or None.
-
-    The audit route takes the lowest untouched shuffle. The others first probe started solutions, 200 at most, so
-    that a long history costs nothing; the blocking pass, which decides whether nothing is left, looks at all.
-    """
-    side = QueueRow.objects.filter(project=project, holdout=route is Route.HOLDOUT)
-    mine = side.unseen_by(member.pk).locked(blocking=blocking)
-    if route is not Route.AUDIT:
-        started = mine.started().by_priority()
-        if not blocking:
-            started = started.among_first(side.started().order_by("-priority"))
-        if (found := started.first()) is not None:
-            return found
-    untouched = mine.untouched()
-    return (untouched.by_priority() if route is Route.PRIORITY else untouched.by_shuffle()).first()
-
-
-def _pick_sibling(route: Route, member: Membership, project: Project) -> QueueRow | None:
-    """Another solution of the problem this person has just read, so that nobody solves a problem four times.
-
-    Only in place of priority and holdout, so that the audit route keeps its share; at most ``project.siblings``.
-    """
-    if route is Route.AUDIT or project.siblings < 2:
-        return None
-    work = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.WORK)
-    last = work.order_by("-claimed_at").values_list("solution__problem_id", flat=True).first()
-    if last is None or work.filter(solution__problem_id=last).count() >= project.siblings:
-        return None
-    rows = QueueRow.objects.filter(project=project, holdout=route is Route.HOLDOUT, solution__problem_id=last)
-    return rows.unseen_by(member.pk).open().by_priority().locked(blocking=False).first()
-
-
-def _claim_row(row: QueueRow, route: Route, member: Membership, project: Project) -> Assignment:
-    if route is Route.AUDIT:
-        row.wanted = max(row.wanted, project.labels_audit)
-        _raise_below(row, project)
-    selection = _selection(row, route, member, project)
-    assignment = Assignment.objects.create(
-        project=project,
-        solution_id=row.solution_id,
-        member=member,
-        slot=take_slot(row, project),
-        lease_expires_at=_lease(project),
-        selection=selection,
-        position=1 + _seen_of_problem(row.solution_id, member),
-    )
-    assignment.refresh_from_db()
-    return assignment
-
-
-def _seen_of_problem(solution_id: int, member: Membership) -> int:
-    """How many solutions of the same problem this person was given before."""
-    problem = Solution.objects.filter(pk=solution_id).values("problem_id")
-    return Assignment.objects.filter(member=member, solution__problem_id__in=problem).count()
-
-
-def _raise_below(row: QueueRow, project: Project) -> None:
-    """The watermark now stands at this row: what the priority route labelled below it wants the audit's number too.
-
-    Rows that others hold are left to the next audit claim, whose range includes them.
-    """
-    below = (
-        QueueRow.objects.filter(project=project, holdout=False, shuffle__lt=row.shuffle)
-        .owed_to_audit()
-        .filter(wanted__lt=project.labels_audit)
-        .locked(blocking=False)
-    )
-    QueueRow.objects.filter(pk__in=list(below.values_list("pk", flat=True))).update(
-        wanted=project.labels_audit
-    )
-
-
-def take_slot(row: QueueRow, project: Project) -> int:
-    """Count one label as taken and return the lowest free slot. The row must be locked and not full."""
-    used = set(
-        Assignment.objects.filter(
-            solution_id=row.solution_id, state__in=[Assignment.State.LIVE, Assignment.State.SUBMITTED]
-        )
-        .exclude(slot=None)
-        .values_list("slot", flat=True)
-    )
-    slot = next(number for number in range(len(used) + 1) if number not in used)
-    row.taken += 1
-    row.audit_owed = 0 if row.holdout else max(0, project.labels_audit - row.taken)
-    row.save(update_fields=["taken", "wanted", "audit_owed"])
-    return slot
-
-
-def release_slot(assignment: Assignment) -> None:
-    """Owe this label to somebody again. Locks the queue row; the assignment must be locked already."""
-    if assignment.slot is None:
-        return
-    labels_audit = assignment.project.labels_audit
-    QueueRow.objects.filter(pk=assignment.solution_id, taken__gt=0).update(
-        taken=F("taken") - 1, audit_owed=Greatest(0, labels_audit - F("taken") + 1)
-    )
-    QueueRow.objects.filter(pk=assignment.solution_id, holdout=True).update(audit_owed=0)
-
-
-def _selection(row: QueueRow, route: Route, member: Membership, project: Project) -> dict[str, Any]:
-    """Why this row: kept with the assignment, and with the exported label.
-
-    Rank and pool are among untouched solutions of its side of the split, before this claim.
-    """
-    untouched = QueueRow.objects.filter(project=project, holdout=row.holdout).untouched()
-    ahead = untouched.filter(priority__gt=row.priority).unseen_by(member.pk)[:POOL_CAP].count()
-    ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
-    version = ranked_by.values_list("version", flat=True).first()
-    return {
-        "route": route.value,
-        "strategy": STRATEGIES.get(route, "random"),
-        "score": row.priority if version else None,
-        "scorer_version": version,
-        "rank": ahead + 1,
-        "pool": untouched[:POOL_CAP].count(),
-        "round": 1,
-    }
-
-
-def _claim_gold(member: Membership, project: Project) -> Assignment | None:
-    """A gold solution this person has never had, at random; it holds no slot."""
-    items = Gold.objects.filter(project=project, use=Gold.Use.HIDDEN).unseen_by(member.pk)
-    item = items.order_by("?").first()
-    return _hand_out_gold(item, Assignment.Purpose.GOLD, member, project) if item else None
-
-
-def _hand_out_gold(
-    item: Gold, purpose: Assignment.Purpose, member: Membership, project: Project
-) -> Assignment:
-    assignment = Assignment.objects.create(
-        project=project,
-        solution_id=item.solution_id,
-        member=member,
-        purpose=purpose,
-        position=1 + _seen_of_problem(item.solution_id, member),
-        lease_expires_at=_lease(project),
-        selection={"route": Route.GOLD.value, "strategy": "random", "round": 1},
-    )
-    assignment.refresh_from_db()
-    return assignment
-
-
-def _why_nothing(project: Project) -> str:
+def _why_nothing(member: Membership, project: Project) -> str:
+    rows = QueueRow.objects.filter(project=project)
+    if rows.open().unseen_by(member.pk).exists():
+        return "skills"
     held = Assignment.objects.filter(
         project=project, state=Assignment.State.LIVE, purpose=Assignment.Purpose.WORK
     ).exists()
-    owed = QueueRow.objects.filter(project=project).open().exists()
-    return "waiting" if held or owed else "all_done"
+    return "waiting" if held or rows.open().exists() else "all_done"
 
 
 @transaction.atomic
@@ -300,16 +178,21 @@ def reclaim(*, project_id: int | None = None, limit: int = 500) -> int:
         lapsed = lapsed.filter(project_id=project_id)
     rows = list(lapsed.select_for_update(skip_locked=True, of=("self",)).order_by("solution_id")[:limit])
     for assignment in rows:
-        release_slot(assignment)
-        assignment.state, assignment.slot = Assignment.State.EXPIRED, None
-        assignment.save(update_fields=["state", "slot"])
-        AuditEvent.objects.record(
-            "assignment:expired",
-            f"assignment {assignment.pk}",
-            project_id=assignment.project_id,
-            member_id=assignment.member_id,
-        )
+        release(assignment, Assignment.State.EXPIRED, "assignment:expired")
     return len(rows)
+
+
+def release(assignment: Assignment, state: Assignment.State, event: str) -> None:
+    """Take a locked, live assignment out of work: its slot is owed again, its draft stays."""
+    release_slot(assignment)
+    assignment.state, assignment.slot = state, None
+    assignment.save(update_fields=["state", "slot"])
+    AuditEvent.objects.record(
+        event,
+        f"assignment {assignment.pk}",
+        project_id=assignment.project_id,
+        member_id=assignment.member_id,
+    )
 
 
 def reprioritize(*, version_id: int, chunk: int = RERANK_CHUNK) -> int:
@@ -340,7 +223,3 @@ def ask_for_new_order(*, project_id: int, version_id: int) -> None:
         project_id=project_id,
         payload={"version_id": version_id},
     )
-
-
-def _lease(project: Project) -> Any:
-    return Now() + timedelta(seconds=project.lease_seconds)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-
 import uuid
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Exists, F, OuterRef, Q
-from django.db.models.functions import Now, Random
+from django.db.models.functions import Now
 
 from annotator.core.labels import FinishReason
 from annotator.models.corpus import Solution
@@ -27,6 +27,10 @@ class QueueRows(models.QuerySet["QueueRow"]):
         """Rows that this member has never been given."""
         mine = Assignment.objects.filter(solution_id=OuterRef("solution_id"), member_id=member_id)
         return self.filter(~Exists(mine))
+
+    def for_skills(self, skills: Sequence[str]) -> QueueRows:
+        """Rows that ask for no skill, or for one of these."""
+        return self.filter(skill__in=["", *skills])
 
     def locked(self, *, blocking: bool) -> QueueRows:
         """Lock what is read: skip rows that others hold, or wait for them."""
@@ -193,6 +197,8 @@ class Annotation(models.Model):
         Assignment, on_delete=models.PROTECT, null=True, related_name="annotations"
     )
     n_steps = models.PositiveSmallIntegerField()
+    #: The assignment's: a repeat, blind to the first time, is a round of its own.
+    round = models.PositiveSmallIntegerField(default=1)
     version = models.PositiveSmallIntegerField(default=1)
     current = models.BooleanField(default=True)
     labels = ArrayField(models.SmallIntegerField(null=True))
@@ -213,9 +219,13 @@ class Annotation(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["solution", "member", "version"], name="annotation_version_once"),
             models.UniqueConstraint(
-                fields=["solution", "member"], condition=Q(current=True), name="annotation_one_current"
+                fields=["solution", "member", "round", "version"], name="annotation_version_once"
+            ),
+            models.UniqueConstraint(
+                fields=["solution", "member", "round"],
+                condition=Q(current=True),
+                name="annotation_one_current",
             ),
             models.CheckConstraint(
                 name="annotation_uncounted_says_why", condition=Q(counted=True) ^ ~Q(uncounted_reason="")
@@ -246,8 +256,6 @@ class Consensus(models.Model):
     stop = models.SmallIntegerField(null=True)
     n_annotations = models.PositiveSmallIntegerField()
     posterior = models.FloatField(null=True)
-    #: Drawn once: whether this one is adjudicated although people agree (Project.adjudicate_share).
-    draw = models.FloatField(db_default=Random())
     computed_at = models.DateTimeField(db_default=Now())
 
     def __str__(self) -> str:

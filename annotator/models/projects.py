@@ -89,10 +89,6 @@ class Project(models.Model):
         choices=[("nothing", "nothing"), ("counts", "counts"), ("accuracy", "counts and accuracy")],
         default="counts",
     )
-    #: Share of agreed solutions that go to adjudication all the same, with PRM and majority hidden.
-    adjudicate_share = models.FloatField(
-        default=0.05, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
-    )
     #: Consensus below this posterior goes to adjudication.
     low_posterior = models.FloatField(
         default=0.7, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]

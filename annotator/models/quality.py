@@ -22,6 +22,10 @@ class GoldItems(models.QuerySet["Gold"]):
         mine = Assignment.objects.filter(solution_id=OuterRef("solution_id"), member_id=member_id)
         return self.filter(~Exists(mine))
 
+    def usable(self, use: str) -> GoldItems:
+        """Gold of one use that is neither retired nor under suspicion."""
+        return self.filter(use=use, retired=False, suspect=False)
+
 
 class Gold(models.Model):
     """A solution with known acceptable labels: a hidden check, never training data."""

@@ -24,6 +24,10 @@ SENTENCES = {
     "waiting": "The solutions that are left are with other people or need somebody else's eyes.",
     "paused": "A manager has paused your work in this project.",
     "enough": "You hold as many solutions as one person may.",
+    "skills": "What is left here asks for skills that you don't have in this project.",
+    "cap": "You have done what one person may do here in a day; more tomorrow.",
+    "exam_failed": "The exam was not passed; a manager can open it again.",
+    "exam_pending": "Your exam is being looked at; this takes a moment.",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from annotator.actions.queueing import take_slot
+from annotator.actions.slots import take_slot
 from annotator.models import Annotation, Assignment, Membership, Project, QueueRow
 from tests import factories as make
 

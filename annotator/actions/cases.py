@@ -1,0 +1,43 @@
+"""Cases for reviewers: what waits to be decided, and why."""
+
+from __future__ import annotations
+
+from annotator.models import AdjudicationCase, Consensus, Solution
+
+DISPUTED = frozenset({AdjudicationCase.Reason.TIE, AdjudicationCase.Reason.DISPUTE})
+
+
+def open_case(
+    *, solution: Solution, reason: AdjudicationCase.Reason, blind: bool = False
+) -> AdjudicationCase | None:
+    """Open a case unless the solution has an open one or was decided before. Returns the new case.
+
+    With each dispute an agreed solution is drawn at random and goes blind to a reviewer too: else only those errors
+    that people disagree on would ever be corrected.
+    """
+    known = AdjudicationCase.objects.filter(solution=solution)
+    if known.filter(closed_at=None).exists() or solution.adjudications.exists():
+        return None
+    case = AdjudicationCase.objects.create(
+        solution=solution, project_id=solution.project_id, reason=reason, blind=blind
+    )
+    if reason in DISPUTED:
+        _draw_one(solution.project_id)
+    return case
+
+
+def _draw_one(project_id: int) -> None:
+    agreed = (
+        Consensus.objects.filter(
+            solution__project_id=project_id,
+            solution__gold=None,
+            solution__cases=None,
+            solution__adjudications=None,
+            state=Consensus.State.AGREED,
+        )
+        .order_by("?")
+        .select_related("solution")
+        .first()
+    )
+    if agreed is not None:
+        open_case(solution=agreed.solution, reason=AdjudicationCase.Reason.RANDOM, blind=True)

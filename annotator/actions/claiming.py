@@ -1,0 +1,120 @@
+"""Claiming a solution from the queue, by the route that was drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from annotator.actions.slots import lease, take_slot
+from annotator.core.sampling import Route
+from annotator.models import Assignment, Membership, Project, QueueRow, ScorerVersion, Solution
+
+#: `pool` in a selection is counted up to here; beyond it reads "at least this many".
+POOL_CAP = 10_000
+STRATEGIES = {Route.PRIORITY: "uncertainty", Route.SIBLING: "same problem"}
+
+
+def claim(route: Route, member: Membership, project: Project, *, blocking: bool) -> Assignment | None:
+    """An assignment by this route, or None where it has nothing for the member.
+
+    ``blocking`` waits for rows that others hold and looks at all of them: only so may "nothing left" be said.
+    """
+    sibling = _pick_sibling(route, member, project)
+    row = sibling or _pick(route, member, project, blocking=blocking)
+    if row is None:
+        return None
+    return _claim_row(row, Route.SIBLING if sibling else route, member, project)
+
+
+def seen_of_problem(solution_id: int, member: Membership) -> int:
+    """How many solutions of the same problem this person was given before."""
+    problem = Solution.objects.filter(pk=solution_id).values("problem_id")
+    return Assignment.objects.filter(member=member, solution__problem_id__in=problem).count()
+
+
+def _pick(route: Route, member: Membership, project: Project, *, blocking: bool) -> QueueRow | None:
+    """Lock the row that the route names next for this member, or None.
+
+    The audit route takes the lowest untouched shuffle. The others first probe started solutions, 200 at most, so
+    that a long history costs nothing; the blocking pass, which decides whether nothing is left, looks at all.
+    """
+    side = QueueRow.objects.filter(project=project, holdout=route is Route.HOLDOUT).for_skills(member.skills)
+    mine = side.unseen_by(member.pk).locked(blocking=blocking)
+    if route is not Route.AUDIT:
+        started = mine.started().by_priority()
+        if not blocking:
+            started = started.among_first(side.started().order_by("-priority"))
+        if (found := started.first()) is not None:
+            return found
+    untouched = mine.untouched()
+    return (untouched.by_priority() if route is Route.PRIORITY else untouched.by_shuffle()).first()
+
+
+def _pick_sibling(route: Route, member: Membership, project: Project) -> QueueRow | None:
+    """Another solution of the problem this person has just read, so that nobody solves a problem four times.
+
+    Only in place of priority and holdout, so that the audit route keeps its share; at most ``project.siblings``.
+    """
+    if route is Route.AUDIT or project.siblings < 2:
+        return None
+    work = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.WORK)
+    last = work.order_by("-claimed_at").values_list("solution__problem_id", flat=True).first()
+    if last is None or work.filter(solution__problem_id=last).count() >= project.siblings:
+        return None
+    rows = QueueRow.objects.filter(
+        project=project, holdout=route is Route.HOLDOUT, solution__problem_id=last
+    ).for_skills(member.skills)
+    return rows.unseen_by(member.pk).open().by_priority().locked(blocking=False).first()
+
+
+def _claim_row(row: QueueRow, route: Route, member: Membership, project: Project) -> Assignment:
+    if route is Route.AUDIT:
+        row.wanted = max(row.wanted, project.labels_audit)
+        _raise_below(row, project)
+    selection = _selection(row, route, member, project)
+    assignment = Assignment.objects.create(
+        project=project,
+        solution_id=row.solution_id,
+        member=member,
+        slot=take_slot(row, project),
+        lease_expires_at=lease(project),
+        selection=selection,
+        position=1 + seen_of_problem(row.solution_id, member),
+    )
+    assignment.refresh_from_db()
+    return assignment
+
+
+def _raise_below(row: QueueRow, project: Project) -> None:
+    """The watermark now stands at this row: what the priority route labelled below it wants the audit's number too.
+
+    Rows that others hold are left to the next audit claim, whose range includes them.
+    """
+    below = (
+        QueueRow.objects.filter(project=project, holdout=False, shuffle__lt=row.shuffle)
+        .owed_to_audit()
+        .filter(wanted__lt=project.labels_audit)
+        .locked(blocking=False)
+    )
+    QueueRow.objects.filter(pk__in=list(below.values_list("pk", flat=True))).update(
+        wanted=project.labels_audit
+    )
+
+
+def _selection(row: QueueRow, route: Route, member: Membership, project: Project) -> dict[str, Any]:
+    """Why this row: kept with the assignment, and with the exported label.
+
+    Rank and pool are among untouched solutions of its side of the split, before this claim.
+    """
+    untouched = QueueRow.objects.filter(project=project, holdout=row.holdout).untouched()
+    ahead = untouched.filter(priority__gt=row.priority).unseen_by(member.pk)[:POOL_CAP].count()
+    ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
+    version = ranked_by.values_list("version", flat=True).first()
+    return {
+        "route": route.value,
+        "strategy": STRATEGIES.get(route, "random"),
+        "score": row.priority if version else None,
+        "scorer_version": version,
+        "rank": ahead + 1,
+        "pool": untouched[:POOL_CAP].count(),
+        "round": 1,
+    }

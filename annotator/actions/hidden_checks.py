@@ -1,0 +1,102 @@
+"""Handing out what checks people: exam, calibration, hidden gold, repeats, and practice.
+
+None of these holds a slot. All but practice look like work to the person, in page, ids, order and timing.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Now
+
+from annotator.actions.claiming import seen_of_problem
+from annotator.actions.slots import lease
+from annotator.core.sampling import Route
+from annotator.models import Annotation, Assignment, CalibrationRound, Gold, Membership, Project
+
+#: A warned person gets checks this much more often, so that the doubt is settled soon.
+TARGETED = 4.0
+MOST = 0.5
+
+
+def gold_share(member: Membership, project: Project) -> float:
+    """The share of hidden gold among this person's claims: more at the start and after a warning."""
+    rate = project.gold_rate
+    if rate and Assignment.objects.filter(member=member)[: project.gold_start].count() < project.gold_start:
+        rate = max(rate, project.gold_rate_start)
+    if member.standing == Membership.Standing.WARNED:
+        rate = max(rate, min(MOST, TARGETED * rate))
+    return rate
+
+
+def claim_gold(member: Membership, project: Project) -> Assignment | None:
+    """A gold solution this person has never had: of the open calibration round first, else at random."""
+    items = Gold.objects.filter(project=project).usable(Gold.Use.HIDDEN).unseen_by(member.pk)
+    calibration = CalibrationRound.objects.filter(project=project, closed_at=None).first()
+    if calibration is not None:
+        same = items.filter(solution_id__in=calibration.solution_ids).order_by("?").first()
+        if same is not None:
+            return _hand_out(same, Assignment.Purpose.GOLD, "calibration", member, project)
+    item = items.order_by("?").first()
+    return _hand_out(item, Assignment.Purpose.GOLD, Route.GOLD.value, member, project) if item else None
+
+
+def claim_exam(member: Membership, project: Project) -> Assignment | None:
+    """The next exam item, or None once this person has had all that the exam asks for."""
+    had = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.EXAM).count()
+    if had >= project.exam_size:
+        return None
+    items = Gold.objects.filter(project=project).usable(Gold.Use.EXAM).unseen_by(member.pk)
+    item = items.order_by("?").first()
+    return _hand_out(item, Assignment.Purpose.EXAM, "exam", member, project) if item else None
+
+
+def claim_practice(member: Membership, project: Project) -> Assignment | None:
+    """The next practice solution, in the order of import."""
+    items = Gold.objects.filter(project=project).usable(Gold.Use.PRACTICE).unseen_by(member.pk)
+    item = items.order_by("solution_id").first()
+    return _hand_out(item, Assignment.Purpose.PRACTICE, "practice", member, project) if item else None
+
+
+def claim_repeat(member: Membership, project: Project) -> Assignment | None:
+    """A solution this person labelled long ago, once more and blind, to see whether they agree with themselves."""
+    again = Assignment.objects.filter(member=member, solution_id=OuterRef("solution_id"), round__gt=1)
+    before = Annotation.objects.filter(
+        ~Exists(again),
+        member=member,
+        current=True,
+        counted=True,
+        assignment__purpose=Assignment.Purpose.WORK,
+        submitted_at__lt=Now() - timedelta(days=project.repeat_days),
+    )
+    chosen = before.order_by("?").values_list("solution_id", flat=True).first()
+    if chosen is None:
+        return None
+    assignment = Assignment.objects.create(
+        project=project,
+        solution_id=chosen,
+        member=member,
+        round=2,
+        purpose=Assignment.Purpose.REPEAT,
+        lease_expires_at=lease(project),
+        selection={"route": "repeat", "strategy": "random", "round": 2},
+    )
+    assignment.refresh_from_db()
+    return assignment
+
+
+def _hand_out(
+    item: Gold, purpose: Assignment.Purpose, route: str, member: Membership, project: Project
+) -> Assignment:
+    assignment = Assignment.objects.create(
+        project=project,
+        solution_id=item.solution_id,
+        member=member,
+        purpose=purpose,
+        position=1 + seen_of_problem(item.solution_id, member),
+        lease_expires_at=lease(project),
+        selection={"route": route, "strategy": "random", "round": 1},
+    )
+    assignment.refresh_from_db()
+    return assignment
