@@ -82,6 +82,16 @@ def test_prmbench_lists_all_that_is_written_as_wrong() -> None:
     assert (value["modified_process"], value["error_steps"]) == (["s1", "s2", "s3"], [2, 3])
 
 
+def test_what_another_format_kept_under_the_same_name_is_not_written() -> None:
+    meta = {"question": {"pre_generated_steps": []}, "reason": 3, "source": ["x"], "Options": 4, "task": True}
+
+    assert written("prmbench", record([1], meta=meta))["question"] == "p"
+    assert written("prmbench", record([1], meta=meta))["reason"] == ""
+    assert written("versaprm", record([1], meta=meta))["source"] is None
+    assert written("math_shepherd", record([1], meta=meta))["task"] == ""
+    assert "Options" not in written("mr_ben", record([1], meta=meta))
+
+
 # BIG-Bench-Mistake
 
 

@@ -17,7 +17,7 @@ from annotator.core.codecs import agent_history as history
 from annotator.core.codecs.agent_turns import MESSAGES, question_of, read_turns, write_turns
 from annotator.core.codecs.base import Caps, ExportRow, InvalidRow, LeftOut, ReadOptions, Written
 from annotator.core.codecs.fields import Fields, describe, is_whole
-from annotator.core.codecs.flat import LABEL_DETAILS, binary_labels
+from annotator.core.codecs.flat import LABEL_DETAILS, binary_labels, kept
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, Policies
 from annotator.core.labels import Label, Mode, stop
 from annotator.core.solutions import ProblemText, SolutionRecord, Step, judged_mask
@@ -151,14 +151,13 @@ def _write(record: SolutionRecord, policies: Policies, format_name: str) -> dict
     said = dict(zip(judged, known, strict=False))
     # What follows the last step that may be written is cut off; context after the last of all stays.
     end = len(record.steps) if len(said) == len(judged) else judged[len(said)]
-    uncertain = record.meta.get(UNCERTAIN)
+    uncertain = [index for index in kept(record.meta, UNCERTAIN, list[Any]()) if is_whole(index)]
     labels = {
         index: Label.CORRECT.value if correct else Label.INCORRECT.value
         for index, correct in said.items()
         if correct is not None
     }
-    if isinstance(uncertain, list):
-        labels.update({index: 0 for index in uncertain if index in said and record.labels[index] is None})
+    labels.update({index: 0 for index in uncertain if index in said and record.labels[index] is None})
     value: dict[str, Any] = {"id": record.external_id} if record.external_id else {}
     if record.meta.get("question") is True or not _is_asked(record):
         value["question"] = record.problem.text

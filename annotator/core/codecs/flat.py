@@ -6,8 +6,9 @@ has nothing to be joined to and is lost, which is counted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from annotator.core.codecs.base import LeftOut
 from annotator.core.codecs.policies import (
@@ -21,6 +22,7 @@ from annotator.core.solutions import SolutionRecord, Step, judged_mask
 
 #: Between context and the step it is joined to, where the source kept no separator.
 JOINER = "\n\n"
+_Kind = TypeVar("_Kind")
 LOST_CONTEXT = "context after the last judged step"
 
 # What most formats can't carry, in the words of their `lost_fields`.
@@ -98,6 +100,12 @@ def flatten(steps: Sequence[Step], labels: Sequence[int | None] | None) -> Flat:
             context += step.text + (step.sep or JOINER)
             waiting += 1
     return Flat(tuple(flat), waiting)
+
+
+def kept(meta: Mapping[str, object], key: str, default: _Kind) -> _Kind:
+    """What reading kept under that name, if it is of the default's kind: formats share names, not meanings."""
+    value = meta.get(key)
+    return value if isinstance(value, type(default)) else default
 
 
 def implied_mode(labels: Sequence[int | None]) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 from annotator.core.codecs import tagged
 from annotator.core.codecs.base import ExportRow, InvalidRow, ReadOptions, Written
 from annotator.core.codecs.fields import Fields, check_cut, check_length
-from annotator.core.codecs.flat import lost_context
+from annotator.core.codecs.flat import kept, lost_context
 from annotator.core.codecs.policies import Policies
 from annotator.core.codecs.tagged import TAG
 from annotator.core.labels import Label
@@ -64,7 +64,7 @@ class MathShepherd(tagged.WithProblem):
         value = {
             "input": tagged.join(record.problem.text, steps, {True: TAG, False: TAG}),
             "label": tagged.join(record.problem.text, steps, {True: "+", False: "-"}),
-            "task": record.meta.get("task") or record.problem.subject,
+            "task": kept(record.meta, "task", record.problem.subject),
         }
         return Written((value,), lost_context(record))
 

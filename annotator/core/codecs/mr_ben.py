@@ -13,7 +13,7 @@ from typing import Any
 from annotator.core.codecs import mr_ben_steps as lines
 from annotator.core.codecs.base import ExportRow, InvalidRow, ReadOptions, Written
 from annotator.core.codecs.fields import Fields, check_cut
-from annotator.core.codecs.flat import LABEL_DETAILS, FirstErrorOnly, with_first_error
+from annotator.core.codecs.flat import LABEL_DETAILS, FirstErrorOnly, kept, with_first_error
 from annotator.core.codecs.policies import Policies
 from annotator.core.labels import NO_ERROR, Mode, from_first_error
 from annotator.core.solutions import ProblemText, SolutionRecord, judged_mask
@@ -25,7 +25,7 @@ _READ = frozenset({_UUID, _SUBJECT, _QUESTION, _ANSWER, _MODEL, _STEPS, _VERDICT
 _REASON, _RECTIFIED = "Model_Solution_Error_Reason", "Model_Solution_Rectified_First_Error_Step"
 _NONE = "N/A"
 _GAP = "\n\n"
-_KEPT = (_OPTIONS, "Ground_Truth_Analysis", "Ground_Truth_Answer_Modified", _REASON, _RECTIFIED)
+_KEPT = ("Ground_Truth_Analysis", "Ground_Truth_Answer_Modified", _REASON, _RECTIFIED)
 
 
 class MrBen(FirstErrorOnly):
@@ -104,14 +104,13 @@ class MrBen(FirstErrorOnly):
         record = row.record
         flat, place = with_first_error(record)
         written, named = lines.write_steps(record, flat, place)
-        kept = {key: record.meta[key] for key in _KEPT if key in record.meta}
-        question = record.problem.text
-        choices = kept.pop(_OPTIONS, None)
+        own = {key: record.meta[key] for key in _KEPT if key in record.meta}
+        question, choices = record.problem.text, kept(record.meta, _OPTIONS, "")
         value = {
             _UUID: record.problem.external_id,
             _SUBJECT: record.problem.subject,
             _QUESTION: question.removesuffix(f"{_GAP}{choices}") if choices else question,
-            **({} if choices is None else {_OPTIONS: choices}),
+            **({_OPTIONS: choices} if choices else {}),
             _ANSWER: record.problem.answer or "",
             _MODEL: record.generator.get("model") or "",
             _STEPS: written,
@@ -119,7 +118,7 @@ class MrBen(FirstErrorOnly):
             _FIRST_ERROR: _NONE if named is None else named,
             _REASON: _NONE,
             _RECTIFIED: _NONE,
-            **kept,
+            **own,
         }
         return Written((value,), flat.lost)
 

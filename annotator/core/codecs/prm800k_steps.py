@@ -8,7 +8,7 @@ from typing import Any
 
 from annotator.core.codecs.base import Caps, InvalidRow
 from annotator.core.codecs.fields import Fields, check_length, describe, is_whole
-from annotator.core.codecs.flat import JOINER
+from annotator.core.codecs.flat import JOINER, kept
 from annotator.core.labels import Label
 from annotator.core.solutions import SolutionRecord, Step
 
@@ -175,8 +175,8 @@ def write(record: SolutionRecord, details: Mapping[str, Any]) -> Built:
         context, waiting = "", 0
     if any(step.judged for step in record.steps[end:]):
         built.left = [step.text for step in record.steps if step.judged]
-    elif END in record.meta:
-        built.entries.append(record.meta[END])
+    elif end_of_file := kept(record.meta, END, dict[str, Any]()):
+        built.entries.append(end_of_file)
     built.lost_context = waiting
     return built
 

@@ -20,6 +20,7 @@ from annotator.core.codecs.flat import (
     STEP_DETAILS,
     LabelledPrefix,
     binary_prefix,
+    kept,
     lost_context,
 )
 from annotator.core.codecs.policies import Policies
@@ -98,16 +99,16 @@ class PrmBench(LabelledPrefix):
         numbering = meta.get(NUMBERING)
         errors = [number for number, (_, correct) in enumerate(written, start=1) if not correct]
         value = {
-            "original_question": meta.get("original_question", question),
+            "original_question": kept(meta, "original_question", question),
             "modified_question": question,
-            "original_process": meta.get("original_process", []),
+            "original_process": kept(meta, "original_process", []),
             "modified_process": [_numbered(text, i + 1, numbering) for i, (text, _) in enumerate(written)],
-            "modified_steps": meta.get("modified_steps", errors),
+            "modified_steps": kept(meta, "modified_steps", errors),
             "error_steps": errors,
-            "reason": meta.get("reason", ""),
+            "reason": kept(meta, "reason", ""),
             "idx": record.external_id,
-            "question": meta.get("question", question),
-            "classification": meta.get("classification", ""),
+            "question": kept(meta, "question", question),
+            "classification": kept(meta, "classification", ""),
         }
         value.update({key: meta[key] for key in _SOMETIMES if key in meta})
         return Written((value,), lost_context(record))

@@ -17,6 +17,7 @@ from annotator.core.codecs.flat import (
     STEP_DETAILS,
     LabelledPrefix,
     binary_prefix,
+    kept,
     lost_context,
 )
 from annotator.core.codecs.policies import Policies
@@ -82,12 +83,12 @@ class VersaPrm(LabelledPrefix):
     def write(self, row: ExportRow, policies: Policies) -> Written:
         record = row.record
         written = binary_prefix(record, policies, self.name)
-        source = record.meta.get("source")
+        source = kept(record.meta, "source", "") or None
         solution, answer = record.problem.solution, record.problem.answer
         chain = {
             "steps": [text for text, _ in written],
             "labels": [Label.CORRECT.value if correct else Label.INCORRECT.value for _, correct in written],
-            "augs": record.meta.get("augs", []),
+            "augs": kept(record.meta, "augs", []),
         }
         value = {
             "domain": record.problem.domain,
