@@ -33,12 +33,18 @@ def reprioritize(job: Claimed) -> None:
     queueing.reprioritize(version_id=int(job.payload["version_id"]))
 
 
+def update_consensus(job: Claimed) -> None:
+    """Compute one solution's consensus anew."""
+    consensus.update(solution_id=int(job.payload["solution_id"]))
+
+
 def score_batch(job: Claimed) -> None:
     """Score the solutions that a job names."""
     scoring.score_batch(job=job)
 
 
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
+    "consensus.update": update_consensus,
     "labeling.follow_up": follow_up,
     "queueing.reprioritize": reprioritize,
     "scoring.score_batch": score_batch,

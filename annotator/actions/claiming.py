@@ -53,12 +53,13 @@ def _pick_sibling(route: Route, member: Membership, project: Project) -> QueueRo
     """Another solution of the problem this person has just read, so that nobody solves a problem four times.
 
     Only in place of priority and holdout, so that the audit route keeps its share; at most ``project.siblings``.
+    Hidden checks end a run of siblings as an audit does: going back to the run would give them away.
     """
     if route is Route.AUDIT or project.siblings < 2:
         return None
-    work = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.WORK)
-    last = work.order_by("-claimed_at").values_list("solution__problem_id", flat=True).first()
-    if last is None or work.filter(solution__problem_id=last).count() >= project.siblings:
+    had = Assignment.objects.filter(member=member).exclude(purpose=Assignment.Purpose.PRACTICE)
+    last = had.order_by("-claimed_at").values_list("solution__problem_id", flat=True).first()
+    if last is None or had.filter(solution__problem_id=last).count() >= project.siblings:
         return None
     rows = QueueRow.objects.filter(
         project=project, holdout=route is Route.HOLDOUT, solution__problem_id=last

@@ -13,8 +13,8 @@ from annotator.actions.imports import Source
 from annotator.core.codecs import codec_named
 from annotator.core.codecs.base import ExportRow
 from annotator.core.codecs.policies import Policies
-from annotator.core.demo import GUIDELINES, DemoItem, demo_set
-from annotator.models import ImportBatch, Membership, Project, Role
+from annotator.core.demo import GUIDELINES, PRACTICE, DemoItem, demo_set, practice_note
+from annotator.models import Assignment, Gold, ImportBatch, Membership, Project, Role
 
 SLUG = "demo"
 PASSWORD = "stepmark-demo"  # noqa: S105  known on purpose; seed_demo is refused in production
@@ -36,7 +36,25 @@ def seed() -> Project:
         items = demo_set()
         _bring_in(project, [item for item in items if item.gold], LabelsAs.GOLD, "demo-gold.jsonl")
         _bring_in(project, [item for item in items if not item.gold], LabelsAs.REFERENCE, "demo.jsonl")
+    _practice(project)
     return project
+
+
+def _practice(project: Project) -> None:
+    """Some gold items become practice, each with a note; none that somebody has had as a hidden check."""
+    had = Assignment.objects.filter(project=project).values("solution_id")
+    items = Gold.objects.filter(
+        project=project, use=Gold.Use.HIDDEN, solution__external_id__in=PRACTICE
+    ).exclude(solution_id__in=had)
+    for item in items.select_related("solution__reference"):
+        item.use = Gold.Use.PRACTICE
+        meta = item.solution.meta
+        item.note = practice_note(
+            item.solution.reference.labels,
+            meta.get("error_kind"),
+            taken_back=bool(meta.get("self_corrected")),
+        )
+        item.save(update_fields=["use", "note"])
 
 
 def _person(project: Project, name: str, password: str, role: Role) -> None:

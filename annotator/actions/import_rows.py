@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -21,11 +21,20 @@ UNNAMED = "imported"
 
 
 class LabelsAs(StrEnum):
-    """REFERENCE: kept, never shown, fill no slot. GOLD: hidden checks. ANNOTATIONS: people's, but not counted."""
+    """REFERENCE: kept, never shown, fill no slot. GOLD: hidden checks. ANNOTATIONS: people's, but not counted.
+
+    PRACTICE: shown to a person after their own submit, with ``meta.note`` as the reason.
+    """
 
     REFERENCE = "reference"
     GOLD = "gold"
+    PRACTICE = "practice"
     ANNOTATIONS = "annotations"
+
+    @property
+    def is_gold(self) -> bool:
+        """Whether the labels are acceptable ones to compare with, hidden or for practice."""
+        return self in {LabelsAs.GOLD, LabelsAs.PRACTICE}
 
 
 @dataclass(frozen=True)
@@ -54,11 +63,13 @@ def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared |
     content_hash = record.content_hash()
     if labels_as is LabelsAs.REFERENCE:
         return Prepared(record, content_hash)
-    if labels_as is LabelsAs.GOLD:
+    if labels_as.is_gold:
         accept = record.accept or (rules.accept_masks(record.labels) if record.labels else None)
         if accept is None or not any(accept):
             return RowError(
-                row.line, "labels", "expected labels or gold.accept, since the file is imported as gold"
+                row.line,
+                "labels",
+                f"expected labels or gold.accept, since the file is imported as {labels_as.value}",
             )
         return Prepared(record, content_hash, accept=accept)
     return _with_annotations(row, project, content_hash)
@@ -112,7 +123,8 @@ def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs
         if known.row.record.labels is not None
     ]
     ReferenceLabels.objects.bulk_create(references)
-    if labels_as is LabelsAs.GOLD:
+    if labels_as.is_gold:
+        practice = labels_as is LabelsAs.PRACTICE
         Gold.objects.bulk_create(
             Gold(
                 solution=known.solution,
@@ -120,11 +132,18 @@ def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs
                 n_steps=known.solution.n_steps,
                 accept=list(known.row.accept or ()),
                 source=Gold.Source.IMPORT,
+                use=Gold.Use.PRACTICE if practice else Gold.Use.HIDDEN,
+                note=_note(known.row.record.meta) if practice else "",
             )
             for known in written
         )
     if labels_as is LabelsAs.ANNOTATIONS:
         _write_annotations(written, project)
+
+
+def _note(meta: Mapping[str, object]) -> str:
+    note = meta.get("note")
+    return note if isinstance(note, str) else ""
 
 
 def _write_annotations(written: Sequence[Known], project: Project) -> None:

@@ -25,7 +25,7 @@ from annotator.core.codecs.rows import first_objects, read_rows
 from annotator.core.sampling import in_holdout
 from annotator.core.segmentation import Rule
 from annotator.core.solutions import digest
-from annotator.models import ImportBatch, Problem, Project, QueueRow, Scorer, Solution, Split
+from annotator.models import AuditEvent, ImportBatch, Problem, Project, QueueRow, Scorer, Solution, Split
 
 CHUNK = 500
 #: Errors kept with the batch; all are counted.
@@ -74,13 +74,7 @@ def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = la
     """Read the file to its end. Raises UnknownFormat or FormatNotDetected before anything is written."""
     access.require(actor, Verb.IMPORT)
     codec, reason = choose_codec(source)
-    batch = ImportBatch.objects.create(
-        project_id=actor.project_id,
-        member_id=actor.member_id,
-        filename=source.filename[-255:],
-        format=codec.name,
-        labels_as=source.labels_as.value,
-    )
+    batch = _open(actor, source, codec)
     report = Report(batch.pk, codec.name, reason)
     project = Project.objects.get(pk=actor.project_id)
     try:
@@ -94,6 +88,19 @@ def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = la
         raise
     _close(batch, report, ImportBatch.State.DONE)
     return report
+
+
+@transaction.atomic
+def _open(actor: Actor, source: Source, codec: Codec) -> ImportBatch:
+    batch = ImportBatch.objects.create(
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        filename=source.filename[-255:],
+        format=codec.name,
+        labels_as=source.labels_as.value,
+    )
+    _record("import:started", batch, {"format": batch.format, "labels_as": batch.labels_as})
+    return batch
 
 
 def choose_codec(source: Source) -> tuple[Codec, str]:
@@ -128,7 +135,7 @@ def _write_chunk(
     if fresh:
         written = _write_solutions(fresh, project, batch)
         write_labels(written, project, labels_as)
-        if labels_as is not LabelsAs.GOLD:
+        if not labels_as.is_gold:
             _queue(written, project)
         for scorer in Scorer.objects.filter(project=project):
             scoring.enqueue_scoring(scorer=scorer, solution_ids=[known.solution.pk for known in written])
@@ -222,6 +229,7 @@ def _queue(written: Sequence[Known], project: Project) -> None:
     QueueRow.objects.bulk_create(rows)
 
 
+@transaction.atomic
 def _close(batch: ImportBatch, report: Report, state: ImportBatch.State) -> None:
     ImportBatch.objects.filter(pk=batch.pk).update(
         state=state,
@@ -231,6 +239,13 @@ def _close(batch: ImportBatch, report: Report, state: ImportBatch.State) -> None
         rejected=report.rejected,
         errors=[error.to_json() for error in report.errors],
         finished_at=Now(),
+    )
+    _record(f"import:{state.value}", batch, {"read": report.read, "imported": report.imported})
+
+
+def _record(name: str, batch: ImportBatch, data: dict[str, Any]) -> None:
+    AuditEvent.objects.record(
+        name, f"import {batch.pk}", project_id=batch.project_id, member_id=batch.member_id, data=data
     )
 
 

@@ -1,18 +1,19 @@
-"""Scoring people on gold."""
+"""Scoring people on gold: each result, the exam, and gold that may be wrong itself."""
 
 from __future__ import annotations
 
 from django.db import transaction
 
+from annotator.actions import alerts, standing
 from annotator.core.labels import FinishReason, Mode
-from annotator.core.screening import score_item
-from annotator.models import Annotation, Gold, GoldResult
+from annotator.core.screening import score_item, suspect_gold
+from annotator.models import Annotation, Assignment, AuditEvent, Gold, GoldResult, Membership
 
 
 @transaction.atomic
 def score_gold(*, annotation_id: int) -> bool:
     """Score an annotation of a gold solution. Returns False when the solution isn't gold. May run twice."""
-    annotation = Annotation.objects.select_related("solution__project").get(pk=annotation_id)
+    annotation = Annotation.objects.select_related("solution__project", "assignment").get(pk=annotation_id)
     gold = Gold.objects.filter(solution_id=annotation.solution_id).first()
     if gold is None:
         return False
@@ -35,4 +36,51 @@ def score_gold(*, annotation_id: int) -> bool:
             "false_alarms": score.false_alarms,
         },
     )
+    purpose = annotation.assignment.purpose if annotation.assignment else ""
+    if purpose == Assignment.Purpose.GOLD:
+        standing.update(member_id=annotation.member_id)
+        _suspect(gold)
+    elif purpose == Assignment.Purpose.EXAM:
+        _mark_exam(annotation.member_id)
     return True
+
+
+def _mark_exam(member_id: int) -> None:
+    """Pass or fail a person once all exam items are in."""
+    member = Membership.objects.select_for_update(no_key=True).select_related("project").get(pk=member_id)
+    project = member.project
+    results = list(
+        GoldResult.objects.filter(
+            member=member, annotation__assignment__purpose=Assignment.Purpose.EXAM
+        ).values_list("item_right", flat=True)
+    )
+    if member.exam != Membership.Exam.OPEN or len(results) < project.exam_size:
+        return
+    passed = sum(right is True for right in results) >= project.exam_pass * len(results)
+    member.exam = Membership.Exam.PASSED if passed else Membership.Exam.FAILED
+    member.save(update_fields=["exam"])
+    AuditEvent.objects.record(
+        f"exam:{member.exam}",
+        f"member {member.pseudonym}",
+        project_id=project.pk,
+        member_id=member.pk,
+        data={"right": sum(right is True for right in results), "of": len(results)},
+    )
+
+
+def _suspect(gold: Gold) -> None:
+    """Stop handing out an item that most good people fail, and tell a manager."""
+    outcomes = GoldResult.objects.filter(
+        annotation__solution_id=gold.solution_id,
+        annotation__current=True,
+        member__standing=Membership.Standing.CLEAR,
+    ).values_list("item_right", flat=True)
+    if gold.suspect or not suspect_gold(list(outcomes)):
+        return
+    Gold.objects.filter(pk=gold.pk).update(suspect=True)
+    alerts.open_alert(
+        project_id=gold.project_id,
+        kind="suspect_gold",
+        subject=f"gold {gold.pk}",
+        sentence="Most good annotators fail this gold solution; look whether its labels are right.",
+    )

@@ -155,7 +155,7 @@ def _every_annotation(solution: Solution, choice: Choice) -> Iterator[ExportRow 
     else:
         for annotation in annotations:
             if annotation.counted:
-                yield _row(solution, annotation.labels, "human")
+                yield _row(solution, annotation.labels, "human", [annotation])
             else:
                 yield LeftOut("not_counted")
 
@@ -170,9 +170,15 @@ def _gold_labels(solution: Solution) -> Sequence[int | None]:
     return [only.get(mask, 1 if mask == rules.NOT_AN_ERROR else None) for mask in solution.gold.accept]
 
 
-def _row(solution: Solution, labels: Sequence[int | None] | None, source: str | None) -> ExportRow:
+def _row(
+    solution: Solution,
+    labels: Sequence[int | None] | None,
+    source: str | None,
+    annotations: Sequence[Annotation] | None = None,
+) -> ExportRow:
+    """The solution with these labels; with all its annotations unless only some are asked for."""
     problem, steps = solution.problem, tuple(map(Step.from_json, solution.steps))
-    annotations = list(solution.annotations.all())
+    annotations = list(solution.annotations.all()) if annotations is None else annotations
     consensus = getattr(solution, "consensus", None)
     record = SolutionRecord(
         problem=ProblemText(
@@ -189,7 +195,7 @@ def _row(solution: Solution, labels: Sequence[int | None] | None, source: str | 
         final_answer=solution.final_answer,
         answer_correct=solution.answer_correct,
         labels=None if labels is None else tuple(labels),
-        first_error=None if labels is None else rules.stop(labels, judged_mask(steps)),
+        first_error=_first_error(solution, labels, steps, source),
         accept=tuple(solution.gold.accept) if hasattr(solution, "gold") else None,
         mode=solution.project.mode,
         annotations=tuple(map(_annotation, annotations)),
@@ -203,6 +209,18 @@ def _row(solution: Solution, labels: Sequence[int | None] | None, source: str | 
         selection=_selection(annotations),
         split=problem.split,
     )
+
+
+def _first_error(
+    solution: Solution, labels: Sequence[int | None] | None, steps: Sequence[Step], source: str | None
+) -> int | None:
+    """Where the labels stop; what a file said of its own labels stands (somebody who gave up found no error)."""
+    if labels is None:
+        return None
+    if source == "imported":
+        found: int | None = solution.reference.first_error
+        return found
+    return rules.stop(labels, judged_mask(steps))
 
 
 def _annotation(annotation: Annotation) -> ImportedAnnotation:

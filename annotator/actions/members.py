@@ -1,0 +1,174 @@
+"""The people of a project: invite, let in, pause, resume, remove, and what each may get."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models.functions import Now
+
+from annotator.actions import access, queueing
+from annotator.actions.access import Actor, Verb
+from annotator.actions.projects import next_pseudonym
+from annotator.jobs import enqueue
+from annotator.models import Assignment, AuditEvent, Invitation, Membership, Project, Role
+
+DAYS = 7
+
+
+class InvitationGone(Exception):
+    """The link was never valid, has expired, was revoked or used; from outside these look the same."""
+
+
+class NotYourself(Exception):
+    """Nobody changes their own role or state: somebody else has to."""
+
+
+@dataclass(frozen=True)
+class NewInvitation:
+    """``token`` is shown once; only its hash is kept."""
+
+    invitation: Invitation
+    token: str
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What a manager changes of a member; None leaves as it is. ``cap`` 0 means: the project's."""
+
+    role: Role | None = None
+    skills: Sequence[str] | None = None
+    cap: int | None = None
+
+
+@transaction.atomic
+def invite(*, actor: Actor, role: Role, skills: Sequence[str] = (), days: int = DAYS) -> NewInvitation:
+    """A link that lets one person in, for ``days`` days. Raises NotAllowed."""
+    access.require(actor, Verb.MANAGE)
+    token = secrets.token_urlsafe(24)
+    invitation = Invitation.objects.create(
+        project_id=actor.project_id,
+        token_hash=_hash(token),
+        role=role,
+        skills=_clean_skills(skills),
+        created_by_id=actor.member_id,
+        expires_at=Now() + timedelta(days=min(max(days, 1), 90)),
+    )
+    _record("member:invited", f"invitation {invitation.pk}", actor, {"role": role.value})
+    return NewInvitation(invitation, token)
+
+
+@transaction.atomic
+def revoke(*, actor: Actor, invitation_id: int) -> None:
+    """Make an unused link worthless. Raises NotAllowed; an unknown id is no error."""
+    access.require(actor, Verb.MANAGE)
+    rows = Invitation.objects.filter(pk=invitation_id, project_id=actor.project_id, used_at=None)
+    if rows.update(revoked_at=Now()):
+        _record("invitation:revoked", f"invitation {invitation_id}", actor, {})
+
+
+def look_up(token: str) -> Invitation:
+    """The invitation behind a link that is still good. Raises InvitationGone."""
+    good = Invitation.objects.filter(
+        token_hash=_hash(token), used_at=None, revoked_at=None, expires_at__gt=Now()
+    )
+    invitation = good.select_related("project").first()
+    if invitation is None:
+        raise InvitationGone
+    return invitation
+
+
+@transaction.atomic
+def accept(*, token: str, user_id: int) -> Membership:
+    """Use a link once. Somebody who is a member already stays what they are. Raises InvitationGone."""
+    found = look_up(token)
+    invitation = Invitation.objects.select_for_update().get(pk=found.pk)
+    if invitation.used_at is not None:
+        raise InvitationGone
+    project = Project.objects.select_for_update().get(pk=invitation.project_id)
+    member = Membership.objects.filter(project=project, user_id=user_id).first()
+    if member is None:
+        member = Membership.objects.create(
+            project=project,
+            user_id=user_id,
+            role=invitation.role,
+            skills=invitation.skills,
+            pseudonym=next_pseudonym(project),
+        )
+    elif member.state == Membership.State.REMOVED:
+        raise InvitationGone
+    Invitation.objects.filter(pk=invitation.pk).update(used_by=member, used_at=Now())
+    AuditEvent.objects.record(
+        "member:joined", f"member {member.pseudonym}", project_id=project.pk, member_id=member.pk
+    )
+    return member
+
+
+@transaction.atomic
+def change(*, actor: Actor, member_id: int, changes: Changes) -> Membership:
+    """Change role, skills or cap. Raises NotAllowed, NotYourself (a role of one's own), Membership.DoesNotExist."""
+    access.require(actor, Verb.MANAGE)
+    member = Membership.objects.select_for_update().get(pk=member_id, project_id=actor.project_id)
+    before = {"role": member.role, "skills": member.skills, "cap": member.cap_per_day}
+    if changes.role is not None and changes.role != member.role:
+        if member.pk == actor.member_id:
+            raise NotYourself("Ask another manager to change your role.")
+        member.role = changes.role
+    if changes.skills is not None:
+        member.skills = _clean_skills(changes.skills)
+    if changes.cap is not None:
+        member.cap_per_day = changes.cap or None
+    member.save(update_fields=["role", "skills", "cap_per_day"])
+    after = {"role": member.role, "skills": member.skills, "cap": member.cap_per_day}
+    if before != after:
+        _record("member:changed", f"member {member.pseudonym}", actor, {"before": before, "after": after})
+    return member
+
+
+@transaction.atomic
+def remove(*, actor: Actor, member_id: int, reason: str) -> Membership:
+    """Take a person out: no more access, live work goes back, labels stay. Raises NotAllowed, NotYourself."""
+    access.require(actor, Verb.MANAGE)
+    member = Membership.objects.select_for_update().get(pk=member_id, project_id=actor.project_id)
+    if member.pk == actor.member_id:
+        raise NotYourself("Ask another manager to remove you.")
+    set_state(member, Membership.State.REMOVED, reason.strip()[:300])
+    _record("member:removed", f"member {member.pseudonym}", actor, {"reason": reason})
+    return member
+
+
+def set_state(member: Membership, state: Membership.State, reason: str) -> None:
+    """Change a locked member's state; whoever stops being active gives their live work back."""
+    member.state, member.state_reason = state, reason
+    member.save(update_fields=["state", "state_reason"])
+    if state == Membership.State.ACTIVE:
+        return
+    live = Assignment.objects.select_for_update(of=("self",)).select_related("project")
+    for assignment in live.filter(member=member, state=Assignment.State.LIVE).order_by("solution_id"):
+        queueing.release(assignment, Assignment.State.EXPIRED, "assignment:released")
+
+
+def reopen_work(solution_ids: Sequence[int]) -> None:
+    """Have the consensus of these solutions computed anew, in jobs."""
+    for solution_id in set(solution_ids):
+        enqueue(
+            kind="consensus.update", subject=f"solution {solution_id}", payload={"solution_id": solution_id}
+        )
+
+
+def _clean_skills(skills: Sequence[str]) -> list[str]:
+    return sorted({skill.strip()[:60] for skill in skills if skill.strip()})
+
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
+
+
+def _record(name: str, subject: str, actor: Actor, data: dict[str, object]) -> None:
+    AuditEvent.objects.record(
+        name, subject, project_id=actor.project_id, member_id=actor.member_id, data=data
+    )

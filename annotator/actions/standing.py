@@ -1,0 +1,183 @@
+"""Whether a person may go on: hidden gold speaks, a manager has the last word.
+
+The standing is never stored as a running number: each time it is followed anew from gold results and managers'
+words, so that a corrected gold item corrects what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from annotator.actions import access
+from annotator.actions.access import Actor, Verb
+from annotator.actions.members import reopen_work, set_state
+from annotator.actions.slots import release_slot, take_slot
+from annotator.core.screening import Override, Rule, Standing, State, fit_rule, follow
+from annotator.models import (
+    Annotation,
+    Assignment,
+    AuditEvent,
+    CalibrationRound,
+    GoldResult,
+    Membership,
+    Project,
+    QueueRow,
+    StandingEvent,
+)
+
+QUARANTINE = "quarantine"
+WORDS = {Override.CLEAR.value, Override.PAUSE.value}
+REASON = "Hidden checks went wrong more often than they should; a manager will look at it with you."
+
+
+class NoSuchMember(Exception):
+    """No such member in this project."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One gold outcome (None: gave up) or a manager's word, and when."""
+
+    at: datetime
+    outcome: bool | Override | None
+
+
+def events_of(member_id: int) -> list[Event]:
+    """What the standing is followed from, in order of time: hidden gold and managers' words."""
+    results = GoldResult.objects.filter(
+        member_id=member_id, annotation__assignment__purpose=Assignment.Purpose.GOLD
+    ).values_list("annotation__submitted_at", "item_right")
+    words = StandingEvent.objects.filter(member_id=member_id, kind__in=WORDS).values_list("at", "kind")
+    found = [Event(at, right) for at, right in results] + [Event(at, Override(kind)) for at, kind in words]
+    return sorted(found, key=lambda event: event.at)
+
+
+def rule_of(project: Project) -> Rule:
+    """The CUSUM's rule: the project's own p0, else fitted from calibration rounds, else the default."""
+    if project.cusum_p0 is not None:
+        return Rule(project.cusum_p0, project.cusum_p0 - 0.20)
+    rounds = CalibrationRound.objects.filter(project=project).values_list("solution_ids", flat=True)
+    items = {solution for each in rounds for solution in each}
+    outcomes: dict[int, list[bool | None]] = {}
+    rows = GoldResult.objects.filter(
+        member__project=project,
+        member__standing=Membership.Standing.CLEAR,
+        annotation__solution_id__in=items,
+    ).values_list("member_id", "item_right")
+    for member_id, right in rows:
+        outcomes.setdefault(member_id, []).append(right)
+    return fit_rule(list(outcomes.values()))[0]
+
+
+@transaction.atomic
+def update(*, member_id: int) -> Standing:
+    """Follow a person's standing anew and act on a change. May run twice."""
+    member = Membership.objects.select_for_update(no_key=True).select_related("project").get(pk=member_id)
+    events = events_of(member_id)
+    standing = follow([event.outcome for event in events], rule_of(member.project))
+    if standing.state.value == member.standing:
+        return standing
+    member.standing = standing.state.value
+    member.save(update_fields=["standing"])
+    StandingEvent.objects.create(
+        member=member, kind=f"became {standing.state.value}", statistic=standing.statistic
+    )
+    AuditEvent.objects.record(
+        f"member:{standing.state.value}",
+        f"member {member.pseudonym}",
+        project_id=member.project_id,
+        member_id=member.pk,
+        data={"statistic": round(standing.statistic, 3), "items": standing.n_items},
+    )
+    if standing.state is State.PAUSED and member.project.auto_pause:
+        set_state(member, Membership.State.PAUSED, REASON)
+        since = events[standing.last_clear].at if standing.last_clear >= 0 else None
+        quarantine(member, since=since)
+    return standing
+
+
+def quarantine(member: Membership, *, since: datetime | None) -> int:
+    """Stop counting what a person labelled since then (None: ever); the slots are owed again. Returns how many."""
+    rows = Annotation.objects.filter(
+        member=member, current=True, counted=True, assignment__purpose=Assignment.Purpose.WORK
+    )
+    if since is not None:
+        rows = rows.filter(submitted_at__gt=since)
+    ids = list(rows.values_list("pk", flat=True))
+    solutions = list(rows.values_list("solution_id", flat=True))
+    rows.update(counted=False, uncounted_reason=QUARANTINE)
+    assignments = Assignment.objects.select_for_update(of=("self",)).select_related("project")
+    for assignment in assignments.filter(annotations__in=ids).order_by("solution_id"):
+        release_slot(assignment)
+        Assignment.objects.filter(pk=assignment.pk).update(slot=None)
+    _recount(solutions)
+    AuditEvent.objects.record(
+        "annotations:quarantined",
+        f"member {member.pseudonym}",
+        project_id=member.project_id,
+        member_id=member.pk,
+        data={"annotations": ids, "since": since.isoformat() if since else None},
+    )
+    return len(ids)
+
+
+@transaction.atomic
+def override(
+    *, actor: Actor, member_id: int, word: Override, reason: str, restore: bool = False
+) -> Membership:
+    """A manager clears or pauses a person, with a reason; ``restore`` counts quarantined labels again.
+
+    Raises NotAllowed, NoSuchMember.
+    """
+    access.require(actor, Verb.MANAGE)
+    member = (
+        Membership.objects.select_for_update(no_key=True)
+        .select_related("project")
+        .filter(pk=member_id, project_id=actor.project_id)
+        .exclude(state=Membership.State.REMOVED)
+        .first()
+    )
+    if member is None:
+        raise NoSuchMember
+    StandingEvent.objects.create(
+        member=member, kind=word.value, by_id=actor.member_id, reason=reason.strip()[:300]
+    )
+    member.standing = State.CLEAR.value if word is Override.CLEAR else State.PAUSED.value
+    member.save(update_fields=["standing"])
+    if word is Override.CLEAR:
+        set_state(member, Membership.State.ACTIVE, "")
+        if restore:
+            _restore(member)
+    else:
+        set_state(member, Membership.State.PAUSED, reason.strip()[:300])
+    AuditEvent.objects.record(
+        f"member:{'cleared' if word is Override.CLEAR else 'paused'}",
+        f"member {member.pseudonym}",
+        project_id=member.project_id,
+        member_id=actor.member_id,
+        data={"reason": reason, "restored": restore},
+    )
+    return member
+
+
+def _restore(member: Membership) -> None:
+    """Count quarantined labels again where their slot is still free; where it isn't, somebody else's count."""
+    rows = Annotation.objects.filter(member=member, uncounted_reason=QUARANTINE).select_related("assignment")
+    solutions = []
+    for annotation in rows.order_by("solution_id"):
+        queue_row = QueueRow.objects.open().locked(blocking=True).filter(pk=annotation.solution_id).first()
+        if queue_row is None or annotation.assignment is None:
+            continue
+        slot = take_slot(queue_row, member.project)
+        Assignment.objects.filter(pk=annotation.assignment.pk).update(slot=slot)
+        Annotation.objects.filter(pk=annotation.pk).update(counted=True, uncounted_reason="")
+        solutions.append(annotation.solution_id)
+    _recount(solutions)
+
+
+def _recount(solution_ids: Sequence[int]) -> None:
+    reopen_work(solution_ids)
