@@ -3,8 +3,13 @@
 from django.contrib import admin
 from django.contrib.auth import views as auth
 from django.urls import URLPattern, URLResolver, path
+from django.views.decorators.cache import cache_control
+from django.views.i18n import JavaScriptCatalog
 
-from annotator.web import beside, exports, health, home, practice, queue, settings, workbench
+from annotator.web import beside, design, exports, health, home, practice, queue, settings, workbench
+
+# The catalogue of what the scripts say. One language a server, so every cache may keep it.
+words = cache_control(public=True, max_age=3600)(JavaScriptCatalog.as_view(packages=["annotator"]))
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
@@ -30,6 +35,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/queue/", queue.page, name="queue"),
     path("p/<slug:slug>/exports/", exports.page, name="exports"),
     path("p/<slug:slug>/exports/download", exports.download, name="export_download"),
+    path("p/<slug:slug>/exports/hours", exports.hours, name="hours"),
+    path("design/", design.page, name="design"),
+    path("words.js", words, name="words"),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

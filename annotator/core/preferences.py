@@ -80,13 +80,13 @@ def clean_keys(value: Any) -> dict[str, str]:
         if command not in DEFAULT_KEYS:
             raise InvalidPreference(f"there is no command '{command}'")
         if not isinstance(key, str) or not (key == "Enter" or (len(key) == 1 and key.isprintable())):
-            raise InvalidPreference(f"the key for {command} must be one sign, or Enter")
+            raise InvalidPreference(f"the key for {_said(command)} must be one sign, or Enter")
         if key in FIXED_KEYS:
-            raise InvalidPreference(f"{key!r} keeps its meaning and can't be given to {command}")
+            raise InvalidPreference(f"{key!r} keeps its meaning and can't be given to {_said(command)}")
     owners: dict[str, str] = {}
     for command, key in ({**DEFAULT_KEYS, **{name: _lower(key) for name, key in value.items()}}).items():
         if key in owners:
-            raise InvalidPreference(f"'{key}' would mean both {owners[key]} and {command}")
+            raise InvalidPreference(f"'{key}' would mean both {_said(owners[key])} and {_said(command)}")
         owners[key] = command
     changed = {command: _lower(key) for command, key in value.items()}
     return {
@@ -94,6 +94,10 @@ def clean_keys(value: Any) -> dict[str, str]:
         for command in DEFAULT_KEYS
         if changed.get(command, "") not in {"", DEFAULT_KEYS[command]}
     }
+
+
+def _said(command: str) -> str:
+    return command.replace("_", " ")
 
 
 def _lower(key: str) -> str:

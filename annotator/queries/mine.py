@@ -11,7 +11,7 @@ from django.db.models import Count, F, Func, IntegerField, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from annotator.models import Annotation, Assignment, Project
+from annotator.models import Annotation, Assignment, Project, Question
 
 SHOWN = 20
 DAYS = 60
@@ -40,6 +40,24 @@ class Day:
     solutions: int
     steps: int
     hours: float
+
+
+@dataclass(frozen=True)
+class Total:
+    """What several days come to."""
+
+    solutions: int
+    steps: int
+    hours: float
+
+
+def total(worked: Sequence[Day]) -> Total:
+    """The sum over days."""
+    return Total(
+        solutions=sum(day.solutions for day in worked),
+        steps=sum(day.steps for day in worked),
+        hours=sum(day.hours for day in worked),
+    )
 
 
 def submissions(*, member_id: int, project: Project) -> Sequence[Submission]:
@@ -71,16 +89,20 @@ def submissions(*, member_id: int, project: Project) -> Sequence[Submission]:
     return made
 
 
+def asked(*, member_id: int) -> Sequence[Question]:
+    """My last questions, with the answers whether or not others see them; one query."""
+    return list(Question.objects.filter(member_id=member_id).order_by("-pk")[:SHOWN])
+
+
 def days(*, member_ids: Sequence[int]) -> dict[int, list[Day]]:
-    """Work by member and day (UTC), newest first; one query whatever the history."""
-    judged = Func(
-        F("labels"), None, function="array_remove", template="cardinality(%(function)s(%(expressions)s))"
-    )
-    judged.output_field = IntegerField()
+    """Work by member and day (UTC) over the last DAYS days, newest first; one query whatever the history."""
     since = timezone.now() - timedelta(days=DAYS)
     rows = (
-        Annotation.objects.filter(member_id__in=member_ids, source="human", submitted_at__gte=since)
-        .annotate(day=TruncDate("submitted_at"), judged=judged)
+        # Current ones alone: a version made after reopening holds the time of the one before it, too.
+        Annotation.objects.filter(
+            member_id__in=member_ids, source=Annotation.Source.HUMAN, current=True, submitted_at__gte=since
+        )
+        .annotate(day=TruncDate("submitted_at"), judged=judged_steps())
         .values("member_id", "day")
         .annotate(solutions=Count("pk"), steps=Sum("judged"), seconds=Sum("active_seconds"))
         .order_by("member_id", "-day")
@@ -90,3 +112,12 @@ def days(*, member_ids: Sequence[int]) -> dict[int, list[Day]]:
         hours = (row["seconds"] or 0.0) / 3600
         found[row["member_id"]].append(Day(row["day"], row["solutions"], row["steps"] or 0, hours))
     return found
+
+
+def judged_steps() -> Func:
+    """How many labels an annotation holds that are not NULL."""
+    counted = Func(
+        F("labels"), None, function="array_remove", template="cardinality(%(function)s(%(expressions)s))"
+    )
+    counted.output_field = IntegerField()
+    return counted

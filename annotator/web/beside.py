@@ -97,17 +97,23 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
         if not isinstance(changes, dict):
             raise InvalidPreference("expected an object")
         return JsonResponse(preferences.save(user_id=signed_in(request).pk, changes=changes))
-    except (orjson.JSONDecodeError, InvalidPreference) as error:
-        return JsonResponse({"error": str(error)}, status=422)
+    except orjson.JSONDecodeError:
+        return JsonResponse({"error": "That could not be read; reload the page."}, status=422)
+    except InvalidPreference as error:
+        said = str(error)
+        return JsonResponse({"error": f"{said[:1].upper()}{said[1:]}."}, status=422)
 
 
 def _mine(request: HttpRequest, actor: Actor, error: str = "", status: int = 200) -> HttpResponse:
     project = Project.objects.get(pk=actor.project_id)
+    days = queries.days(member_ids=[actor.member])[actor.member]
     context = {
         "project": project,
         "role": actor.role,
         "submissions": queries.submissions(member_id=actor.member, project=project),
-        "days": queries.days(member_ids=[actor.member])[actor.member],
+        "asked": queries.asked(member_id=actor.member),
+        "days": days,
+        "total": queries.total(days),
         "error": error,
     }
     return render(request, "mine.html", context, status=status)

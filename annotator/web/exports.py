@@ -1,8 +1,9 @@
-"""Downloading labels."""
+"""Downloading labels, and the hours they took."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
@@ -17,6 +18,8 @@ from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
 from annotator.models import Project
 from annotator.queries.exports import LabelsFrom
+from annotator.queries.hours import HoursRow
+from annotator.queries.hours import hours as hours_of
 from annotator.queries.summary import export_summary
 from annotator.web.doors import member
 
@@ -24,6 +27,16 @@ LABELS = {
     "native": "Native JSONL, with everything",
     "trl": "TRL stepwise supervision",
     "processbench": "ProcessBench",
+    "prm800k": "PRM800K",
+    "math_shepherd": "Math-Shepherd (ки tags)",
+    "prmbench": "PRMBench",
+    "rlhflow": "RLHFlow conversations",
+    "openrlhf": "OpenRLHF PRM",
+    "versaprm": "VersaPRM",
+    "openr": "OpenR",
+    "bigbench_mistake": "BIG-Bench-Mistake",
+    "mr_ben": "MR-Ben",
+    "agent_messages": "Agent messages",
 }
 
 
@@ -52,6 +65,46 @@ def download(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     return response
 
 
+@require_safe
+@member
+def hours(request: HttpRequest, actor: Actor) -> HttpResponseBase:
+    """Everybody's solutions, steps and active hours by day, as CSV, streamed."""
+    access.require(actor, Verb.MANAGE)
+    slug = Project.objects.values_list("slug", flat=True).get(pk=actor.project_id)
+    response = StreamingHttpResponse(
+        _blocks(_csv(hours_of(actor.project_id))), content_type="text/csv; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="{slug}-hours-{timezone.now():%Y%m%d}.csv"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+class _Line:
+    """A file that csv can write to, and that hands back what it was given."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _csv(rows: Iterable[HoursRow]) -> Iterator[bytes]:
+    writer = csv.writer(_Line())
+    yield str(writer.writerow(["pseudonym", "day", "solutions", "steps", "hours"])).encode()
+    for row in rows:
+        cells = [
+            _harmless(row.pseudonym),
+            row.day.isoformat(),
+            row.solutions,
+            row.steps,
+            f"{row.hours:.3f}",
+        ]
+        yield str(writer.writerow(cells)).encode()
+
+
+def _harmless(text: str) -> str:
+    """Text that a spreadsheet shows and doesn't run: what would begin a formula gets an apostrophe in front."""
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r", "\n"} else text
+
+
 def _recipe(request: HttpRequest) -> Recipe:
     """The form's fields. Raises ValueError for a value that no field of the page offers."""
     form = request.GET
@@ -69,6 +122,7 @@ def _recipe(request: HttpRequest) -> Recipe:
 def _page(request: HttpRequest, actor: Actor, error: str = "", status: int = 200) -> HttpResponse:
     context: dict[str, Any] = {
         "project": Project.objects.get(pk=actor.project_id),
+        "role": actor.role,
         "formats": [(name, LABELS.get(name, name)) for name in CODECS],
         "summary": export_summary(actor.project_id),
         "chosen": request.GET.dict(),

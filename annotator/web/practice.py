@@ -38,7 +38,7 @@ def submit(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> Http
         work = work_from_form(request.POST)
         labeling.submit(actor=actor, assignment_id=assignment_id, work=work)
     except (InvalidLabels, Malformed) as error:
-        context = _next(actor) | {"error": str(error)[:1].upper() + str(error)[1:] + "."}
+        context = _next(actor, _typed(request)) | {"error": str(error)[:1].upper() + str(error)[1:] + "."}
         return render(request, "practice/_bench.html", context, status=422)
     except AlreadyClosed:
         pass  # a repeated request: the comparison is what it asked for
@@ -51,7 +51,15 @@ def submit(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> Http
     return render(request, "practice/_revealed.html", context)
 
 
-def _next(actor: Actor) -> dict[str, Any]:
+def _typed(request: HttpRequest) -> workbench.Marked | None:
+    try:
+        work = work_from_form(request.POST)
+    except Malformed:
+        return None
+    return workbench.Marked(work.labels, work.details, work.finish_reason, work.active_seconds)
+
+
+def _next(actor: Actor, typed: workbench.Marked | None = None) -> dict[str, Any]:
     try:
         assignment = queueing.next_practice(actor=actor)
     except NothingForYou as nothing:
@@ -59,6 +67,6 @@ def _next(actor: Actor) -> dict[str, Any]:
             member_id=actor.member, project_id=actor.project_id, reason=nothing.reason
         )
         return {"nothing": left, "project": left.project, "role": actor.role}
-    bench = workbench.bench(assignment.pk)
+    bench = workbench.bench(assignment.pk, typed=typed)
     left_after = practice.practice_left(member_id=actor.member, project_id=actor.project_id)
     return {"bench": bench, "project": bench.project, "role": actor.role, "left": left_after}

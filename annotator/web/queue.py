@@ -19,4 +19,4 @@ def page(request: HttpRequest, actor: Actor) -> HttpResponse:
     """The head of the queue with the reason on each row."""
     access.require(actor, Verb.SEE_QUEUE)
     project = Project.objects.get(pk=actor.project_id)
-    return render(request, "queue.html", {"project": project, "queue": queue(project)})
+    return render(request, "queue.html", {"project": project, "role": actor.role, "queue": queue(project)})

@@ -74,5 +74,7 @@ def _questions(
 ) -> HttpResponse:
     access.require(actor, Verb.ANSWER)
     project = Project.objects.get(pk=actor.project_id)
-    context = {"project": project, "role": actor.role, "questions": list_questions(actor.project_id)}
+    asked = list_questions(actor.project_id)
+    waiting = sum(not question.answer for question in asked)
+    context = {"project": project, "role": actor.role, "questions": asked, "open": waiting}
     return render(request, "questions.html", context | (more or {}), status=status)

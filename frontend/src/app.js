@@ -1,25 +1,14 @@
-// Every page: htmx with the CSRF token, menus that close, and the choice of theme.
+// Every page: htmx with the CSRF token, menus and dialogs that close, preferences, times in the reader's own zone.
 
 import htmx from "htmx.org";
 import { csrfToken } from "./csrf.js";
+import { applyLook, preferencesPanel } from "./preferences.js";
 
 window.htmx = htmx;
 
 document.addEventListener("htmx:configRequest", (event) => {
   event.detail.headers["X-CSRFToken"] = csrfToken();
 });
-
-function chooseTheme(choice) {
-  if (choice === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = choice;
-  try {
-    if (choice === "system") localStorage.removeItem("stepmark:theme");
-    else localStorage.setItem("stepmark:theme", choice);
-  } catch {
-    // Storage is off: the choice holds for this page.
-  }
-  showTheme();
-}
 
 function showTheme() {
   const now = document.documentElement.dataset.theme ?? "system";
@@ -28,12 +17,26 @@ function showTheme() {
   }
 }
 
+function closeMenus(except = null) {
+  for (const menu of document.querySelectorAll("details[data-menu][open]")) {
+    if (!except || !menu.contains(except)) menu.open = false;
+  }
+}
+
 document.addEventListener("click", (event) => {
   const choice = event.target.closest("[data-theme-choice]");
-  if (choice) chooseTheme(choice.dataset.themeChoice);
-  for (const menu of document.querySelectorAll("details[data-menu][open]")) {
-    if (!menu.contains(event.target)) menu.open = false;
+  if (choice) {
+    applyLook("theme", choice.dataset.themeChoice);
+    showTheme();
   }
+  const opener = event.target.closest("[data-open-dialog]");
+  if (opener) {
+    closeMenus();
+    document.getElementById(opener.dataset.openDialog).showModal();
+    return;
+  }
+  event.target.closest("[data-close-dialog]")?.closest("dialog").close();
+  closeMenus(event.target);
 });
 
 document.addEventListener("keydown", (event) => {
@@ -44,4 +47,11 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
+const ownZone = new Intl.DateTimeFormat(document.documentElement.lang, {
+  day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
+});
+for (const time of document.querySelectorAll("time[data-local]")) time.textContent = ownZone.format(new Date(time.dateTime));
+
+document.querySelector("[data-focus]")?.focus();
 showTheme();
+preferencesPanel();

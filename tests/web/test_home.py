@@ -46,7 +46,7 @@ def test_the_number_of_queries_does_not_grow_with_projects(django_assert_num_que
         make.member(project, Role.MANAGER, user=user)
         make.work(project)
     client = browser(user)
-    with django_assert_num_queries(3):  # session, user, projects
+    with django_assert_num_queries(4):  # session, user, projects, preferences
         client.get("/")
 
 

@@ -3,5 +3,6 @@
 from annotator.core.demo.content import DemoItem, demo_set, handwritten
 from annotator.core.demo.generator import generate
 from annotator.core.demo.guidelines import GUIDELINES
+from annotator.core.demo.practice import PRACTICE, practice_note
 
-__all__ = ["GUIDELINES", "DemoItem", "demo_set", "generate", "handwritten"]
+__all__ = ["GUIDELINES", "PRACTICE", "DemoItem", "demo_set", "generate", "handwritten", "practice_note"]
