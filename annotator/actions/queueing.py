@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from collections.abc import Callable, Sequence
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -40,7 +41,14 @@ class NothingForYou(Exception):
         self.reason = reason
 
 
-@transaction.atomic
+class _NothingAtOnce(Exception):
+    """Nothing on these routes without waiting for rows that others hold."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        super().__init__(routes)
+        self.routes = routes
+
+
 def next_assignment(
     *, actor: Actor, after: uuid.UUID | None = None, chance: random.Random = _chance
 ) -> Assignment:
@@ -49,6 +57,20 @@ def next_assignment(
     ``after`` names the live one that they are looking at: this call is for the one to come.
     """
     access.require(actor, Verb.LABEL)
+    try:
+        return _next(actor, after, lambda member, project: _claimed(member, project, chance))
+    except _NothingAtOnce as dry:
+        routes = dry.routes
+    # Before "nothing left" may be said: free what was let go, then look again and wait for locks. Each in its own
+    # transaction: who waits for a row while holding those just freed may meet somebody who does the same.
+    reclaim(project_id=actor.project_id)
+    return _next(actor, after, lambda member, project: _waited_for(routes, member, project))
+
+
+@transaction.atomic
+def _next(
+    actor: Actor, after: uuid.UUID | None, claimed: Callable[[Membership, Project], Assignment]
+) -> Assignment:
     member = Membership.objects.select_for_update(no_key=True).get(pk=actor.member)
     if member.state != Membership.State.ACTIVE:
         raise NothingForYou("paused")
@@ -64,7 +86,7 @@ def next_assignment(
     if len(live) >= MAX_LIVE:
         raise NothingForYou("enough")
     _check_cap(member, project, ahead=len(live))
-    return _revived(member, project) or _exam(member, project) or _claimed(member, project, chance)
+    return _revived(member, project) or _exam(member, project) or claimed(member, project)
 
 
 @transaction.atomic
@@ -133,6 +155,7 @@ def _exam(member: Membership, project: Project) -> Assignment | None:
 
 
 def _claimed(member: Membership, project: Project, chance: random.Random) -> Assignment:
+    """A hidden check or work, by chance. Raises _NothingAtOnce."""
     check_draw = chance.random()
     shares = Shares(
         gold=hidden_checks.gold_share(member, project), audit=project.audit_rate, holdout=project.holdout_rate
@@ -147,14 +170,19 @@ def _claimed(member: Membership, project: Project, chance: random.Random) -> Ass
         repeat = hidden_checks.claim_repeat(member, project)
         if repeat is not None:
             return repeat
-    for blocking in (False, True):
-        for route in routes:
-            assignment = claim(route, member, project, blocking=blocking)
-            if assignment is not None:
-                return assignment
-        # Before "nothing left" may be said: free what was let go, then look again and wait for locks.
-        if not blocking:
-            reclaim(project_id=project.pk)
+    for route in routes:
+        assignment = claim(route, member, project, blocking=False)
+        if assignment is not None:
+            return assignment
+    raise _NothingAtOnce(routes)
+
+
+def _waited_for(routes: Sequence[Route], member: Membership, project: Project) -> Assignment:
+    """Work by one of the routes, waiting for rows that others hold. Raises NothingForYou."""
+    for route in routes:
+        assignment = claim(route, member, project, blocking=True)
+        if assignment is not None:
+            return assignment
     raise NothingForYou(_why_nothing(member, project))
 
 
@@ -196,20 +224,26 @@ def release(assignment: Assignment, state: Assignment.State, event: str) -> None
 
 
 def reprioritize(*, version_id: int, chunk: int = RERANK_CHUNK) -> int:
-    """Copy a scorer version's priorities to the queue, in committed chunks. Returns how many rows changed."""
-    changed = 0
+    """Copy a scorer version's priorities to the queue, in committed chunks. Returns how many rows changed.
+
+    Holdout rows keep priority 0: they are handed out in random order, whatever a scorer says.
+    """
+    changed, last = 0, 0
     while True:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute(
                 "WITH due AS (SELECT q.solution_id, s.priority, s.tiebreak FROM annotator_score s "
                 "JOIN annotator_queuerow q ON q.solution_id = s.solution_id "
-                "WHERE s.version_id = %s AND q.ranked_by_id IS DISTINCT FROM %s "
-                "ORDER BY q.solution_id LIMIT %s FOR NO KEY UPDATE OF q) "
-                "UPDATE annotator_queuerow q SET priority = due.priority, tiebreak = due.tiebreak, ranked_by_id = %s "
-                "FROM due WHERE q.solution_id = due.solution_id",
-                [version_id, version_id, chunk, version_id],
+                "WHERE s.version_id = %s AND q.ranked_by_id IS DISTINCT FROM %s AND q.solution_id > %s "
+                "ORDER BY q.solution_id LIMIT %s FOR NO KEY UPDATE OF q), "
+                "written AS (UPDATE annotator_queuerow q SET ranked_by_id = %s, "
+                "priority = CASE WHEN q.holdout THEN 0 ELSE due.priority END, "
+                "tiebreak = CASE WHEN q.holdout THEN 0 ELSE due.tiebreak END "
+                "FROM due WHERE q.solution_id = due.solution_id RETURNING q.solution_id) "
+                "SELECT count(*), max(solution_id) FROM written",
+                [version_id, version_id, last, chunk, version_id],
             )
-            done = int(cursor.rowcount)
+            done, last = cursor.fetchone()
         changed += done
         if done < chunk:
             return changed

@@ -8,7 +8,7 @@ from datetime import timedelta
 from threading import Event, Thread
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
 from annotator.actions import labeling, queueing
@@ -72,3 +72,21 @@ def test_a_claim_goes_round_a_row_that_somebody_else_is_claiming(impatient: None
 
     with locked_by_somebody(first):
         assert queueing.next_assignment(actor=make.actor(project)).solution_id == second.pk
+
+
+def test_who_waits_for_a_row_holds_none_of_those_just_freed(impatient: None) -> None:
+    project = make.project()
+    slow, last = make.actor(project), make.actor(project)
+    freed = make.work(project)
+    skipped = queueing.next_assignment(actor=last)
+    labeling.skip(actor=last, assignment_id=skipped.pk, reason="not my subject")
+    queueing.next_assignment(actor=slow)
+    Assignment.objects.filter(state="live").update(lease_expires_at=Now() - timedelta(seconds=1))
+    held = make.work(project)
+
+    with locked_by_somebody(held):
+        with pytest.raises(OperationalError, match="lock timeout"):
+            queueing.next_assignment(actor=last)
+        freed.refresh_from_db()
+
+    assert freed.taken == 0
