@@ -7,8 +7,9 @@ from typing import Any
 from annotator.actions.slots import lease, take_slot
 from annotator.core.sampling import Route
 from annotator.models import Assignment, Membership, Project, QueueRow, ScorerVersion, Solution
+from annotator.models.labeling import QueueRows
 
-#: `pool` in a selection is counted up to here; beyond it reads "at least this many".
+#: `rank` and `pool` in a selection are counted up to here; beyond it they read "at least this many".
 POOL_CAP = 10_000
 STRATEGIES = {Route.PRIORITY: "uncertainty", Route.SIBLING: "same problem"}
 
@@ -37,16 +38,31 @@ def _pick(route: Route, member: Membership, project: Project, *, blocking: bool)
     The audit route takes the lowest untouched shuffle. The others first probe started solutions, 200 at most, so
     that a long history costs nothing; the blocking pass, which decides whether nothing is left, looks at all.
     """
-    side = QueueRow.objects.filter(project=project, holdout=route is Route.HOLDOUT).for_skills(member.skills)
-    mine = side.unseen_by(member.pk).locked(blocking=blocking)
+    side = QueueRow.objects.filter(project=project, holdout=route is Route.HOLDOUT)
     if route is not Route.AUDIT:
-        started = mine.started().by_priority()
-        if not blocking:
-            started = started.among_first(side.started().order_by("-priority"))
-        if (found := started.first()) is not None:
+        started = side.started().by_priority()
+        for rows in _by_skill(started, member):
+            mine = rows if blocking else rows.among_first(rows)
+            if (found := mine.unseen_by(member.pk).locked(blocking=blocking).first()) is not None:
+                return found
+    untouched = side.untouched()
+    ranked = untouched.by_priority() if route is Route.PRIORITY else untouched.by_shuffle()
+    for rows in _by_skill(ranked, member):
+        if (found := rows.unseen_by(member.pk).locked(blocking=blocking).first()) is not None:
             return found
-    untouched = mine.untouched()
-    return (untouched.by_priority() if route is Route.PRIORITY else untouched.by_shuffle()).first()
+    return None
+
+
+def _by_skill(ranked: QueueRows, member: Membership) -> list[QueueRows]:
+    """The rows a member may have, apart by skill, the skill with the best row first.
+
+    One skill at a time is one range of an index; several at once would mean to walk past, or to sort, all the rest.
+    """
+    apart = [ranked.filter(skill=skill) for skill in ["", *member.skills]]
+    if len(apart) == 1:
+        return apart
+    best = {head: rows for rows in apart if (head := rows.values_list("pk", flat=True).first()) is not None}
+    return [best[head] for head in ranked.filter(pk__in=list(best)).values_list("pk", flat=True)]
 
 
 def _pick_sibling(route: Route, member: Membership, project: Project) -> QueueRow | None:
@@ -71,7 +87,7 @@ def _claim_row(row: QueueRow, route: Route, member: Membership, project: Project
     if route is Route.AUDIT:
         row.wanted = max(row.wanted, project.labels_audit)
         _raise_below(row, project)
-    selection = _selection(row, route, member, project)
+    selection = _selection(row, route, project)
     assignment = Assignment.objects.create(
         project=project,
         solution_id=row.solution_id,
@@ -101,13 +117,14 @@ def _raise_below(row: QueueRow, project: Project) -> None:
     )
 
 
-def _selection(row: QueueRow, route: Route, member: Membership, project: Project) -> dict[str, Any]:
+def _selection(row: QueueRow, route: Route, project: Project) -> dict[str, Any]:
     """Why this row: kept with the assignment, and with the exported label.
 
-    Rank and pool are among untouched solutions of its side of the split, before this claim.
+    Rank and pool are among untouched solutions of its side of the split, before this claim and for whomever: both
+    are read from the index alone.
     """
-    untouched = QueueRow.objects.filter(project=project, holdout=row.holdout).untouched()
-    ahead = untouched.filter(priority__gt=row.priority).unseen_by(member.pk)[:POOL_CAP].count()
+    untouched = QueueRow.objects.filter(project=project, holdout=row.holdout).untouched().values("project")
+    ahead = untouched.filter(priority__gt=row.priority)[:POOL_CAP].count()
     ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
     version = ranked_by.values_list("version", flat=True).first()
     return {

@@ -58,7 +58,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Progress:
-    """The person's own pace, and how many solutions still want a label from somebody."""
+    """The person's own pace, and how many solutions they may still be given."""
 
     mine_today: int
     mine_total: int
@@ -221,10 +221,12 @@ def project_view(project: Project) -> ProjectView:
 
 
 def progress(*, member_id: int, project_id: int) -> Progress:
-    """The person's own counts (gold included, so that they tell nothing), and what the project still wants."""
+    """The person's own counts, and what is left for them. Hidden gold is in both, so that they tell nothing."""
     since = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
     mine = Annotation.objects.filter(member_id=member_id, current=True).aggregate(
         today=Count("pk", filter=Q(submitted_at__gte=since)), total=Count("pk")
     )
-    left = QueueRow.objects.filter(project_id=project_id).open()[:LEFT_CAP].count()
-    return Progress(mine_today=mine["today"], mine_total=mine["total"], left=left)
+    left = QueueRow.objects.filter(project_id=project_id).open().unseen_by(member_id)[:LEFT_CAP].count()
+    # Each claim takes one off, be it work or gold; counting work alone would tell them apart.
+    gold = Gold.objects.filter(project_id=project_id).usable(Gold.Use.HIDDEN).unseen_by(member_id)
+    return Progress(mine["today"], mine["total"], left=left + gold.count() if left else 0)
