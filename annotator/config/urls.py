@@ -6,7 +6,7 @@ from django.urls import URLPattern, URLResolver, path
 from django.views.decorators.cache import cache_control
 from django.views.i18n import JavaScriptCatalog
 
-from annotator.web import beside, design, exports, health, home, practice, queue, settings, workbench
+from annotator.web import beside, design, exports, health, home, practice, queue, settings, sign_in, workbench
 
 # The catalogue of what the scripts say. One language a server, so every cache may keep it.
 words = cache_control(public=True, max_age=3600)(JavaScriptCatalog.as_view(packages=["annotator"]))
@@ -14,7 +14,7 @@ words = cache_control(public=True, max_age=3600)(JavaScriptCatalog.as_view(packa
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", home.home, name="home"),
     path("help/", home.help_page, name="help"),
-    path("sign-in/", auth.LoginView.as_view(redirect_authenticated_user=True), name="login"),
+    path("sign-in/", sign_in.SignIn.as_view(), name="login"),
     path("sign-out/", auth.LogoutView.as_view(), name="logout"),
     path("p/<slug:slug>/label/", workbench.page, name="label"),
     path("p/<slug:slug>/label/<uuid:assignment_id>/submit", workbench.submit, name="label_submit"),

@@ -106,6 +106,7 @@ def _is_step(key: Any, n_steps: int) -> bool:
         isinstance(key, str)
         and key.isascii()
         and key.isdecimal()
+        and len(key) <= len(str(n_steps))  # before int: a long row of digits is no number to Python
         and str(int(key)) == key
         and int(key) < n_steps
     )
@@ -135,7 +136,7 @@ def _cut(value: Any, n_steps: int) -> dict[str, Any]:
         at = value.get("at")
         if at is None or (type(at) is int and at >= 0):
             return dict(value)
-    if isinstance(value, dict) and value.get("is") == "fine" and value.get("merge") in {"previous", "next"}:
+    if isinstance(value, dict) and value.get("is") == "fine" and value.get("merge") in ("previous", "next"):
         return {"is": "fine", "merge": value["merge"]}
     raise InvalidLabels("expected where the step should be split or what it should be merged with")
 

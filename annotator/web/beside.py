@@ -20,6 +20,7 @@ from annotator.core.preferences import InvalidPreference
 from annotator.models import Project
 from annotator.queries import mine as queries
 from annotator.web.doors import member, person, signed_in
+from annotator.web.forms import step_number
 
 
 @require_POST
@@ -39,13 +40,12 @@ def aid(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID, name: str)
 @member
 def ask(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpResponse:
     """Ask the lead about this solution: form fields ``text`` and, where it is about one, ``step`` (0-based)."""
-    step = request.POST.get("step", "")
     try:
         questions.ask(
             actor=actor,
             assignment_id=assignment_id,
             text=request.POST.get("text", ""),
-            step=int(step) if step.isdecimal() else None,
+            step=step_number(request.POST.get("step", "")),
         )
     except NoSuchAssignment:
         raise Http404("There is no such assignment.") from None

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
@@ -56,6 +58,24 @@ def read_work(value: object) -> Work:
     except (TypeError, ValueError):
         seconds = 0.0
     return Work(labels, details, reason, seconds if math.isfinite(seconds) else 0.0)
+
+
+def step_number(text: str) -> int | None:
+    """A step's index from a form field; None where it names none. More than any solution has reads as -1."""
+    if not (text.isascii() and text.isdecimal()):
+        return None
+    return int(text) if len(text) <= 6 else -1
+
+
+class SignInForm(AuthenticationForm):
+    """Django's, with names that no account can have refused before anybody looks them up or counts the attempt."""
+
+    def clean(self) -> dict[str, Any]:
+        """A name of at most as many characters as an account's, then as Django does."""
+        if len(self.cleaned_data.get("username", "")) > int(User._meta.get_field("username").max_length or 0):
+            raise self.get_invalid_login_error()
+        cleaned: dict[str, Any] = super().clean()
+        return cleaned
 
 
 class SettingsForm(forms.Form):
