@@ -68,6 +68,13 @@ def test_create_project_refuses_what_it_cannot_make(project: Project, arguments:
     assert Project.objects.count() == 1
 
 
+def test_create_project_says_what_a_name_in_addresses_may_hold() -> None:
+    ended = Ended("create_project", "two words")
+
+    assert "letters, digits, - and _" in ended.err
+    assert "two words" in ended.err
+
+
 def test_create_user_prints_a_made_up_password_once(project: Project) -> None:
     ended = Ended("create_user", "ann", "--project", "algebra", "--role", "manager", "--json")
 
@@ -89,6 +96,7 @@ def test_create_user_never_prints_a_password_that_was_given() -> None:
         ["ann", "--project", "geometry"],
         ["ann", "--password", "short"],
         ["ann", "--role", "king"],
+        ["ann", "--role", "manager"],
         ["two words"],
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -10,15 +11,22 @@ from annotator.actions.projects import AlreadyExists, NewProject, Refused, creat
 from annotator.core.labels import Mode
 from annotator.management.base import StepmarkCommand, unusable
 
+SLUG = re.compile(r"[-A-Za-z0-9_]{1,60}")
+
 
 class Command(StepmarkCommand):
     help = "Make a project with the built-in scorer."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("slug", help="its name in addresses: letters, digits, - and _")
+        parser.add_argument("slug", help="its name in addresses and commands: letters, digits, - and _")
         parser.add_argument("--name", default="", help="its name on pages; the slug where absent")
-        parser.add_argument("--mode", choices=[mode.value for mode in Mode], default=Mode.FIRST_ERROR.value)
+        parser.add_argument(
+            "--mode",
+            choices=[mode.value for mode in Mode],
+            default=Mode.FIRST_ERROR.value,
+            help="judge up to the first incorrect step (first_error, the default) or every step (all_steps)",
+        )
         parser.add_argument(
             "--labels-per-solution",
             type=int,
@@ -30,6 +38,11 @@ class Command(StepmarkCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if not SLUG.fullmatch(options["slug"]):
+            raise unusable(
+                f"'{options['slug']}' can't stand in an address: use up to 60 letters, digits, - and _ "
+                "without accents; --name takes any text."
+            )
         new = NewProject(
             slug=options["slug"],
             name=options["name"],

@@ -18,20 +18,28 @@ class Command(StepmarkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
-        parser.add_argument("name")
+        parser.add_argument("name", help="what the person signs in with")
         parser.add_argument("--password", help="where absent a random one is made and printed once")
-        parser.add_argument("--role", choices=Role.values, default=Role.ANNOTATOR.value)
-        parser.add_argument("--project", metavar="SLUG")
+        parser.add_argument(
+            "--role",
+            choices=Role.values,
+            help="in that project: annotator (the default) labels, reviewer also answers questions, "
+            "manager also sees the queue and exports",
+        )
+        parser.add_argument("--project", metavar="SLUG", help="the project they become a member of")
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["role"] and not options["project"]:
+            raise unusable("A role is one in a project: name it with --project.")
+        role = Role(options["role"] or Role.ANNOTATOR)
         password = options["password"] or secrets.token_urlsafe(12)
         try:
             user = create_user(username=options["name"], password=password)
             member = None
             if options["project"]:
                 project = self.project(options["project"])
-                member = add_member(project=project, user=user, role=Role(options["role"]))
+                member = add_member(project=project, user=user, role=role)
         except (AlreadyExists, Refused) as error:
             raise unusable(str(error)) from error
         values: dict[str, Any] = {"user": user.username, "project": options["project"], "role": None}
