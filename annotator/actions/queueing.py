@@ -244,7 +244,7 @@ def reprioritize(*, version_id: int, chunk: int = RERANK_CHUNK) -> int:
                 [version_id, version_id, last, chunk, version_id],
             )
             done, last = cursor.fetchone()
-        changed += done
+        changed += int(done)
         if done < chunk:
             return changed
 

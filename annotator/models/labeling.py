@@ -37,7 +37,7 @@ class QueueRows(models.QuerySet["QueueRow"]):
         return self.select_for_update(skip_locked=not blocking, of=("self",))
 
     def untouched(self) -> QueueRows:
-        """Rows that nobody has or had."""
+        """Rows of which no label is taken: nobody holds them or has labelled them."""
         return self.filter(taken=0)
 
     def open(self) -> QueueRows:
@@ -101,15 +101,31 @@ class QueueRow(models.Model):
                 name="queue_untouched",
                 condition=Q(taken=0),
             ),
+            # Claims ask by skill: else those who lack it would walk over all rows that need it, at the head.
             models.Index(
                 "project",
                 "holdout",
+                "skill",
                 F("priority").desc(),
-                name="queue_started",
+                F("tiebreak").desc(),
+                "shuffle",
+                name="queue_untouched_by_skill",
+                condition=Q(taken=0),
+            ),
+            models.Index(
+                "project",
+                "holdout",
+                "skill",
+                F("priority").desc(),
+                F("tiebreak").desc(),
+                "shuffle",
+                name="queue_started_by_skill",
                 condition=Q(taken__gt=0, taken__lt=F("wanted")),
             ),
             models.Index(
-                fields=["project", "holdout", "shuffle"], name="queue_shuffle", condition=Q(taken=0)
+                fields=["project", "holdout", "skill", "shuffle"],
+                name="queue_shuffle_by_skill",
+                condition=Q(taken=0),
             ),
             models.Index(
                 fields=["project", "shuffle"],
@@ -178,6 +194,11 @@ class Assignment(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["member", "claimed_at"], name="assignment_of_member"),
             models.Index(fields=["lease_expires_at"], condition=Q(state="live"), name="assignment_leases"),
+            models.Index(
+                fields=["member", "state"],
+                condition=Q(state__in=["live", "expired"]),
+                name="assignment_open_of_member",
+            ),
         ]
 
     def __str__(self) -> str:
