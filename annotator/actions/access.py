@@ -17,12 +17,13 @@ class Verb(StrEnum):
     EXPORT = "export"
     SCORE = "score"
     ANSWER = "answer"
+    ADJUDICATE = "adjudicate"
     MANAGE = "manage"
 
 
 ALLOWED: dict[str, frozenset[Verb]] = {
     Role.ANNOTATOR.value: frozenset({Verb.LABEL}),
-    Role.REVIEWER.value: frozenset({Verb.LABEL, Verb.ANSWER}),
+    Role.REVIEWER.value: frozenset({Verb.LABEL, Verb.ANSWER, Verb.ADJUDICATE}),
     Role.MANAGER.value: frozenset(Verb),
 }
 

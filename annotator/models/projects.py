@@ -174,6 +174,8 @@ class Membership(models.Model):
     #: What hidden gold says (core.screening.State): clear, warned, paused.
     standing = models.CharField(max_length=10, choices=Standing.choices, default=Standing.CLEAR)
     exam = models.CharField(max_length=10, choices=Exam.choices, default=Exam.OPEN)
+    #: Exam items from before this moment belong to an exam that a manager opened again.
+    exam_since = models.DateTimeField(null=True, blank=True)
     #: Skills that solutions may ask for; a reserved set is a skill of its own.
     skills = ArrayField(models.CharField(max_length=60), default=list, blank=True)
     cap_per_day = models.PositiveSmallIntegerField(null=True, blank=True)

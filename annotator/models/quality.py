@@ -52,6 +52,10 @@ class Gold(models.Model):
     #: Set when most good people fail it: perhaps the gold is wrong. It is no longer handed out until a manager says.
     suspect = models.BooleanField(default=False)
     retired = models.BooleanField(default=False)
+    #: Retired because its labels were wrong: results on it say nothing of anybody.
+    void = models.BooleanField(default=False)
+    #: A manager looked at a suspicion and kept the labels: only later results can raise it again.
+    cleared_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     objects: ClassVar[Any] = GoldItems.as_manager()
