@@ -38,7 +38,7 @@ class QueueRows(models.QuerySet["QueueRow"]):
 
     def untouched(self) -> QueueRows:
         """Rows of which no label is taken: nobody holds them or has labelled them."""
-        return self.filter(taken=0)
+        return self.filter(taken=0, wanted__gt=0)
 
     def open(self) -> QueueRows:
         """Rows that want another label."""
@@ -153,6 +153,8 @@ class Assignment(models.Model):
         GOLD = "gold"
         REPEAT = "repeat"
         PRACTICE = "practice"
+        #: Seen with the others' labels, as a reviewer: never handed out to this person any more.
+        REVIEW = "review"
 
     #: Random, so that neither order nor gaps tell gold from work.
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -194,6 +196,12 @@ class Assignment(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["member", "claimed_at"], name="assignment_of_member"),
             models.Index(fields=["lease_expires_at"], condition=Q(state="live"), name="assignment_leases"),
+            # The audit watermark: how far the audit route has come.
+            models.Index(
+                fields=["project", "solution"],
+                condition=Q(selection__route="audit"),
+                name="assignment_of_audit",
+            ),
             models.Index(
                 fields=["member", "state"],
                 condition=Q(state__in=["live", "expired"]),
