@@ -13,9 +13,7 @@ from annotator.management.commands import score_solutions
 from annotator.models import Job, Project, ScoreFailure
 from tests import factories as make
 from tests.brokers import DEAD, broker_at
-from tests.files import bring, native
 from tests.tasks.commands import CHECK_FAILED, DONE, UNUSABLE, Ended
-from tests.tasks.workers import no_jobs_left, until, working
 
 pytestmark = pytest.mark.django_db
 
@@ -27,19 +25,6 @@ def project() -> Project:
 
 def score(*arguments: object) -> Ended:
     return Ended("score_solutions", "--project", "algebra", *arguments)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_score_solutions_waits_until_a_worker_has_scored_all(project: Project, broker: str) -> None:
-    bring(project, *[native(n) for n in range(40)])
-    with working(broker) as worker:
-        ended = score("--wait", "--json")
-        until(no_jobs_left, "all jobs are done", log=worker.log)
-
-    said = ended.json
-    assert ended.status == DONE
-    assert said.keys() >= {"scorer", "version", "solutions", "steps", "failed", "seconds"}
-    assert (said["scorer"], said["solutions"], said["steps"], said["failed"]) == ("builtin", 40, 120, 0)
 
 
 def test_without_a_worker_score_solutions_ends_soon_and_says_why(project: Project, broker: str) -> None:

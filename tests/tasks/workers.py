@@ -20,7 +20,9 @@ from django.db import connection
 from django.db.models.functions import Now
 
 from annotator import jobs
-from annotator.models import Job
+from annotator.models import Job, Project, QueueRow, Score, Solution
+from tests import factories as make
+from tests.files import bring, native
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ["-m", "celery", "-A", "annotator.config.celery", "worker", "-P", "threads", "-c", "2"]
@@ -122,3 +124,19 @@ def no_jobs_left() -> bool:
 def half_a_minute_passes() -> None:
     """The leases of dead workers run out."""
     Job.objects.filter(state=Job.State.CLAIMED).update(lease_expires_at=Now() - timedelta(seconds=1))
+
+
+def with_many_solutions(many: int) -> Project:
+    """A project with that many solutions of 13 steps, just imported."""
+    project = make.project()
+    steps = [f"Then {n} + {n} = {2 * n}, and {n} * 3 = {3 * n + n % 2}." for n in range(12)]
+    bring(project, *[native(n, steps=[f"Case {n}.", *steps]) for n in range(many)])
+    return project
+
+
+def assert_all_is_scored_once(project: Project, many: int) -> None:
+    """Nothing is lost, nothing is there twice, nothing is left to do, and the queue is in the scorer's order."""
+    assert Solution.objects.filter(project=project).count() == many
+    assert Score.objects.filter(solution__project=project).count() == many
+    assert not QueueRow.objects.filter(project=project, ranked_by=None).exists()
+    assert not Job.objects.exists()
