@@ -1,6 +1,7 @@
 // Every page: htmx with the CSRF token, menus and dialogs that close, preferences, times in the reader's own zone.
 
 import htmx from "htmx.org";
+import { wipeAtSignOut } from "./bench/copies.js";
 import { csrfToken } from "./csrf.js";
 import { applyLook, preferencesPanel } from "./preferences.js";
 
@@ -55,3 +56,4 @@ for (const time of document.querySelectorAll("time[data-local]")) time.textConte
 document.querySelector("[data-focus]")?.focus();
 showTheme();
 preferencesPanel();
+wipeAtSignOut();

@@ -5,6 +5,7 @@
 //   {type: "math", tex, display, source}      a formula; source is exactly what was written
 //   {type: "code", value, source}             inline code
 //   {type: "fence", value, lang, source}      a fenced block
+//   {type: "link", value, href, image, source}  a Markdown link or picture, to be shown and not followed
 // Nothing here touches the DOM, so the rules can be tested on their own.
 
 const DISPLAY_ENVIRONMENTS = new Set([
@@ -13,31 +14,42 @@ const DISPLAY_ENVIRONMENTS = new Set([
   "pmatrix", "bmatrix", "Bmatrix", "vmatrix", "Vmatrix", "smallmatrix", "CD",
 ]);
 
+/** Only these can begin a span. */
+const SPECIAL = /[\\$`~[!]/g;
+
 /** Splits a text into spans. See the top of this file for their shape. */
 export function findSpans(text) {
   const spans = [];
-  let words = "";
+  for (const { span } of pieces(text)) {
+    const last = spans.at(-1);
+    if (span.type === "text" && last?.type === "text") last.value += span.value;
+    else spans.push(span);
+  }
+  return spans;
+}
+
+/** The same, as places: [{type, start, end}] in order and without gaps. */
+export function regions(text) {
+  return Array.from(pieces(text), ({ span, start, end }) => ({ type: span.type, start, end }));
+}
+
+function* pieces(text) {
+  let from = 0; // where the words began that belong to no span yet
   let at = 0;
-  const flush = () => {
-    if (words) spans.push({ type: "text", value: words });
-    words = "";
-  };
+  const words = (end) => ({ span: { type: "text", value: text.slice(from, end) }, start: from, end });
   while (at < text.length) {
-    const found = spanAt(text, at);
-    if (found === null) {
-      words += text[at];
-      at += 1;
-    } else if (found.span.type === "text") {
-      words += found.span.value;
-      at = found.end;
+    SPECIAL.lastIndex = at;
+    at = SPECIAL.exec(text)?.index ?? text.length;
+    const found = at < text.length ? spanAt(text, at) : null;
+    if (found) {
+      if (at > from) yield words(at);
+      yield { span: found.span, start: at, end: found.end };
+      from = at = found.end;
     } else {
-      flush();
-      spans.push(found.span);
-      at = found.end;
+      at += 1;
     }
   }
-  flush();
-  return spans;
+  if (text.length > from) yield words(text.length);
 }
 
 function spanAt(text, at) {
@@ -51,7 +63,9 @@ function spanAt(text, at) {
     case "~":
       return fenceAt(text, at);
     case "[":
-      return drawingAt(text, at);
+      return drawingAt(text, at) ?? linkAt(text, at);
+    case "!":
+      return text[at + 1] === "[" ? linkAt(text, at + 1, at) : null;
     default:
       return null;
   }
@@ -96,6 +110,17 @@ function drawingAt(text, at) {
   return { span: { type: "fence", value, lang: "asy", source: text.slice(at, end) }, end };
 }
 
+const LINK = /^\[([^[\]\n]{0,300})\]\(((?:https?:\/\/|mailto:|www\.|\.{0,2}\/|#)[^\s()]{0,500})(?: "[^"\n]*")?\)/;
+
+// Only with an address that looks like one: f[x](t) is no link.
+function linkAt(text, at, start = at) {
+  const found = LINK.exec(text.slice(at, at + 900));
+  if (!found) return null;
+  const end = at + found[0].length;
+  const span = { type: "link", value: found[1] || found[2], href: found[2], image: start < at, source: text.slice(start, end) };
+  return { span, end };
+}
+
 // --- formulas in backslash delimiters ------------------------------------------------------------------------
 
 function escapeAt(text, at) {
@@ -111,6 +136,7 @@ function escapeAt(text, at) {
 
 function delimited(text, at, closer, display) {
   const bodyStart = at + 2;
+  if (!text.includes(closer, bodyStart)) return null;
   const limit = display ? text.length : endOfParagraph(text, bodyStart);
   for (let i = bodyStart; i < limit - 1; i += 1) {
     if (text[i] !== "\\") continue;

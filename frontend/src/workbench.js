@@ -1,45 +1,36 @@
-// The workbench page: one session for the solution that is shown, another after each swap.
+// The workbench page: keys and clicks go to the desk, which holds the solutions.
 
-import { commandFor } from "./bench/keys.js";
-import { forgetOldCopies } from "./bench/draft.js";
-import { Session } from "./bench/session.js";
-import { watchWideFormulas } from "./prose/render.js";
+import { Desk } from "./bench/desk.js";
+import { guardSignOut } from "./bench/signout.js";
+import { copyAsSource } from "./prose/copy.js";
+import { useMacros, watchWideFormulas } from "./prose/render.js";
+import { zoom } from "./prose/zoom.js";
 
-let session = null;
+const bench = document.getElementById("bench");
+useMacros(JSON.parse(bench.dataset.macros ?? "{}"));
+const desk = new Desk(bench);
 
-function mount({ first = false } = {}) {
-  const bench = document.getElementById("bench");
-  const before = session;
-  session = bench?.dataset.assignment ? new Session(bench, { first }) : null;
-  before?.leave({ sameAssignment: before.assignment === session?.assignment });
-  if (session) session.begin();
-  else if (!first) {
-    document.querySelector("[data-command=guidelines]")?.remove();
-    bench?.focus();
-  }
-}
-
-document.addEventListener("keydown", (event) => {
-  const command = session && commandFor(event);
-  if (command && session.run(command, { byKey: true })) event.preventDefault();
-});
+document.addEventListener("keydown", (event) => desk.onKey(event));
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-command]");
-  if (button && session) session.run(button.dataset.command, { button, byKey: event.detail === 0 });
+  if (button) desk.onClick(button, event.detail === 0);
+  const picture = event.target.closest("[data-zoom]");
+  if (picture) zoom(picture);
 });
 
-// After settling, not after swapping: until then htmx puts the old element's classes on the new one.
-document.addEventListener("htmx:afterSettle", (event) => {
-  if (event.target.id === "bench") mount();
-});
-
-window.addEventListener("pagehide", () => session?.flush({ leaving: true }));
+document.addEventListener("stepmark:preferences", () => desk.readKeys());
+window.addEventListener("pagehide", () => desk.flush({ leaving: true }));
 document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden") session?.flush({ leaving: true });
+  if (document.visibilityState === "hidden") desk.flush({ leaving: true });
 });
-window.addEventListener("online", () => session?.online());
-window.addEventListener("resize", () => watchWideFormulas());
+window.addEventListener("online", () => desk.tryNow());
 
-forgetOldCopies();
-mount({ first: true });
+let resized = null;
+window.addEventListener("resize", () => {
+  clearTimeout(resized);
+  resized = setTimeout(() => watchWideFormulas(), 150);
+});
+
+guardSignOut(desk);
+copyAsSource();

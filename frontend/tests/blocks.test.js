@@ -40,3 +40,13 @@ test("a heading is a heading", () => {
 test("text without any markup is one paragraph", () => {
   assert.deepEqual(toBlocks("a < b && c > d"), [{ type: "paragraph", inline: [{ type: "text", value: "a < b && c > d" }] }]);
 });
+
+test("a table has a head, aligned columns and rows; a bar in a formula parts nothing", () => {
+  const [table] = toBlocks("| $x$ | $|x|$ |\n|:--|--:|\n| -1 | **1** |");
+  assert.deepEqual([table.type, table.align, table.rows.length, table.head.length], ["table", ["", "end"], 1, 2]);
+  assert.equal(table.rows[0][1][0].type, "strong");
+});
+
+test("a line with bars and no rule below is no table", () => {
+  assert.deepEqual(types("|x| < 2 and |y| < 3\nso"), ["paragraph"]);
+});

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import { ActiveClock } from "../src/bench/clock.js";
+import { Copies } from "../src/bench/copies.js";
 import { DraftKeeper } from "../src/bench/draft.js";
 
 class Store extends Map {
@@ -14,6 +15,12 @@ class Store extends Map {
   removeItem(key) {
     this.delete(key);
   }
+  key(i) {
+    return [...this.keys()][i];
+  }
+  get length() {
+    return this.size;
+  }
 }
 
 const answer = (status, body, extra = {}) => ({ ok: status < 400, status, redirected: false, json: async () => body, ...extra });
@@ -22,7 +29,7 @@ function keeper(answers) {
   const seen = { posts: [], statuses: [], conflicts: [] };
   const storage = new Store();
   const draft = new DraftKeeper({
-    url: "/draft", assignment: "a1", version: 3, storage,
+    url: "/draft", assignment: "a1", version: 3, copies: new Copies("7", { storage }),
     read: () => ({ labels: [1, null] }),
     csrf: () => "token",
     onStatus: (s) => seen.statuses.push(s.kind),
@@ -107,7 +114,7 @@ test("leaving the page sends at once", async () => {
 
 test("the clock stops a minute after the last sign of life", () => {
   let now = 0;
-  const clock = new ActiveClock(5, () => now);
+  const clock = new ActiveClock(5, { now: () => now });
   clock.resume();
   now = 30_000;
   clock.sign();
@@ -117,7 +124,7 @@ test("the clock stops a minute after the last sign of life", () => {
 
 test("the clock does not count while paused", () => {
   let now = 0;
-  const clock = new ActiveClock(0, () => now);
+  const clock = new ActiveClock(0, { now: () => now });
   clock.resume();
   now = 10_000;
   clock.pause();
@@ -125,4 +132,27 @@ test("the clock does not count while paused", () => {
   clock.sign();
   now = 51_000;
   assert.equal(clock.seconds(), 11);
+});
+
+test("time is told apart by step", () => {
+  let now = 0;
+  const clock = new ActiveClock(0, { steps: { 0: 2 }, now: () => now });
+  clock.on(0);
+  clock.resume();
+  now = 3000;
+  clock.on(1);
+  now = 3400;
+  assert.deepEqual(clock.stepSeconds(), { 0: 5, 1: 0.4 });
+});
+
+test("when only the reply was lost, the newer version is known as one's own", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { draft, seen } = keeper([new TypeError("lost"), answer(409, { version: 4, labels: [1, null], details: {} })]);
+  draft.changed();
+  mock.timers.tick(400);
+  await settle();
+  mock.timers.tick(1000);
+  await settle();
+  assert.deepEqual([seen.conflicts, draft.version, draft.unsent], [[], 4, 0]);
+  mock.timers.reset();
 });

@@ -106,3 +106,50 @@ test("counts follow the stop", () => {
   state.label(1, -1);
   assert.deepEqual(state.counts(), { total: 2, done: 2 });
 });
+
+test("correct through here fills what is open, and says which steps it filled", () => {
+  const state = bench("first_error", 4, { labels: [null, 0, null, null] });
+  assert.equal(state.correctThrough(2), 2);
+  assert.deepEqual(state.labels, [1, 0, 1, null]);
+  assert.deepEqual(state.details().implied, [0, 2]);
+  assert.equal(state.active, 3);
+});
+
+test("a step labelled by hand is implied no longer", () => {
+  const state = bench("first_error", 2);
+  state.correctThrough(1);
+  state.label(0, 0);
+  assert.deepEqual(state.details().implied, [1]);
+});
+
+test("a step that is not incorrect any more loses its kind of error, and undo brings it back", () => {
+  const state = bench("all_steps", 2);
+  state.label(0, -1);
+  state.errorType(0, "calculation");
+  state.recovered(0, 1);
+  state.label(0, 1);
+  assert.deepEqual(state.details(), {});
+  state.undo();
+  assert.deepEqual(state.details(), { error_types: { 0: "calculation" }, recovered_at: { 0: 1 } });
+});
+
+test("what the project asks of an incorrect step is wanting until it is said", () => {
+  const state = bench("first_error", 1, { rules: { errorType: true, comment: true } });
+  state.label(0, -1);
+  assert.deepEqual(state.wanting().map((w) => w.what), ["error_type", "comment"]);
+  state.errorType(0, "circular");
+  state.comment(0, "uses what it shows");
+  assert.equal(state.complete, true);
+});
+
+test("an error is corrected only by a later step", () => {
+  const state = bench("all_steps", 3);
+  state.label(1, -1);
+  assert.equal(state.recovered(1, 0), false);
+  assert.equal(state.recovered(1, 2), true);
+});
+
+test("the scratchpad stays in the draft", () => {
+  const state = bench("first_error", 1, { details: { scratch: "x = 3" } });
+  assert.deepEqual([state.details(), state.details({ draft: true })], [{}, { scratch: "x = 3" }]);
+});

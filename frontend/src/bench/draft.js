@@ -1,33 +1,35 @@
 // Keeps the draft on the server, and a copy in this browser until the server has it.
 //
-// Saves are debounced, one at a time, and retried with growing pauses. A save that meets a newer version stops
-// here and says so: which state wins is the person's choice, never ours.
+// Saves are debounced, one at a time, and retried with growing pauses. A save that meets a newer version which this
+// page did not write stops here and says so: which state wins is the person's choice, never ours.
 
 const DEBOUNCE = 400;
 const FIRST_RETRY = 1000;
 const LAST_RETRY = 30_000;
-const KEY = "stepmark:draft:";
+const REMEMBERED = 8;
+const KEEPALIVE_LIMIT = 50_000; // browsers refuse larger bodies that are to outlive the page
 
 export class DraftKeeper {
   #url;
-  #key;
+  #name;
   #read;
   #timer = null;
   #sending = false;
   #again = false;
   #pause = FIRST_RETRY;
   #closed = false;
+  #mine = []; // what was sent lately, to know one's own words when a reply was lost
 
   /**
-   * read(): what to save, {labels, details, finish_reason, active_seconds}.
+   * read(): what to save, {labels, details, finish_reason, active_seconds}. copies: see copies.js.
    * onStatus({kind, at, unsent}): kind is saved, saving, unsent, signed_out or closed.
    * onConflict({version, labels, details}): somebody saved a newer state of this draft.
    */
-  constructor({ url, assignment, version, read, csrf, onStatus, onConflict, storage = localStorage, post }) {
-    Object.assign(this, { version, csrf, onStatus, onConflict, storage });
+  constructor({ url, assignment, version, read, csrf, onStatus, onConflict, copies, post }) {
+    Object.assign(this, { version, csrf, onStatus, onConflict, copies });
     this.post = post ?? ((...request) => fetch(...request)); // fetch must not be called as a method
     this.#url = url;
-    this.#key = KEY + assignment;
+    this.#name = `draft:${assignment}`;
     this.#read = read;
     this.unsent = 0;
   }
@@ -41,13 +43,9 @@ export class DraftKeeper {
     this.#schedule(DEBOUNCE);
   }
 
-  /** What an earlier visit left unsent here, as {labels, details, version, clientId, …}, or null. */
+  /** What an earlier visit left unsent here, as {labels, details, version, …}, or null. */
   leftover() {
-    try {
-      return JSON.parse(this.storage.getItem(this.#key));
-    } catch {
-      return null; // storage is off, or holds something that isn't ours
-    }
+    return this.copies.read(this.#name);
   }
 
   /** Sends what is unsent now; with leaving, in a way that survives the page. */
@@ -75,7 +73,7 @@ export class DraftKeeper {
   close({ forget = false } = {}) {
     this.#closed = true;
     clearTimeout(this.#timer);
-    if (forget) this.#forgetCopy();
+    if (forget) this.copies.forget(this.#name);
   }
 
   reopen() {
@@ -96,17 +94,20 @@ export class DraftKeeper {
     }
     this.#sending = true;
     const sent = this.unsent;
+    const state = this.#read();
+    this.#mine = [...this.#mine.slice(1 - REMEMBERED), signature(state)];
+    const body = JSON.stringify({ ...state, version: this.version });
     try {
       const response = await this.post(this.#url, {
         method: "POST",
         credentials: "same-origin",
-        keepalive: leaving,
+        keepalive: leaving && body.length < KEEPALIVE_LIMIT,
         headers: {
           "Content-Type": "application/json",
           "X-CSRFToken": this.csrf(),
           "X-Requested-With": "fetch", // so that a lost session is told as 401, not as the sign-in page
         },
-        body: JSON.stringify({ ...this.#read(), version: this.version }),
+        body,
       });
       await this.#answered(response, sent);
     } catch {
@@ -123,15 +124,9 @@ export class DraftKeeper {
   async #answered(response, sent) {
     if (response.ok && !response.redirected) {
       this.version = (await response.json()).version;
-      this.unsent = Math.max(0, this.unsent - sent);
-      this.#pause = FIRST_RETRY;
-      if (this.unsent === 0) this.#settled();
-      else this.#keepCopy();
+      this.#taken(sent);
     } else if (response.status === 409) {
-      const other = await response.json();
-      this.#closed = true;
-      if (other.closed) this.#report("closed");
-      else this.onConflict(other);
+      this.#refused(await response.json(), sent);
     } else if (response.status === 401 || response.redirected) {
       this.#failed("signed_out");
     } else if (response.status === 404 || response.status === 410) {
@@ -142,13 +137,33 @@ export class DraftKeeper {
     }
   }
 
+  #taken(sent) {
+    this.unsent = Math.max(0, this.unsent - sent);
+    this.#pause = FIRST_RETRY;
+    if (this.unsent === 0) return this.#settled();
+    this.#keepCopy();
+    this.#schedule(DEBOUNCE);
+  }
+
+  #refused(other, sent) {
+    if (this.#closed) return; // submitted meanwhile: that carried everything
+    if (!other.closed && this.#mine.includes(signature(other))) {
+      this.version = other.version; // the newer state is this page's own; only the reply was lost
+      return this.#taken(signature(other) === signature(this.#read()) ? sent : 0);
+    }
+    this.#closed = true;
+    if (other.closed) this.#report("closed");
+    else this.onConflict(other);
+  }
+
   #settled() {
     this.unsent = 0;
-    this.#forgetCopy();
+    this.copies.forget(this.#name);
     this.#report("saved");
   }
 
   #failed(kind) {
+    if (this.#closed) return;
     this.#report(kind);
     this.#schedule(this.#pause);
     this.#pause = Math.min(this.#pause * 2, LAST_RETRY);
@@ -159,30 +174,13 @@ export class DraftKeeper {
   }
 
   #keepCopy() {
-    try {
-      this.storage.setItem(this.#key, JSON.stringify({ ...this.#read(), version: this.version, at: Date.now() }));
-    } catch {
-      // Storage full or off: the server's copy is the only one then.
-    }
-  }
-
-  #forgetCopy() {
-    try {
-      this.storage.removeItem(this.#key);
-    } catch {
-      // Storage is off, so there was no copy.
-    }
+    this.copies.write(this.#name, { ...this.#read(), version: this.version });
   }
 }
 
-/** Forgets copies of other assignments that are older than a month. */
-export function forgetOldCopies(storage = localStorage, now = Date.now()) {
-  try {
-    for (const key of Object.keys(storage).filter((name) => name.startsWith(KEY))) {
-      const at = JSON.parse(storage.getItem(key))?.at ?? 0;
-      if (now - at > 30 * 24 * 3600 * 1000) storage.removeItem(key);
-    }
-  } catch {
-    // Storage is off.
-  }
+// What was decided, without the times, which differ between two tries of one save.
+function signature({ labels, details = {} }) {
+  const { step_seconds: _, ...rest } = details;
+  const sorted = Object.keys(rest).sort().map((key) => [key, rest[key]]);
+  return JSON.stringify([labels, sorted]);
 }

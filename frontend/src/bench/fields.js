@@ -1,14 +1,15 @@
-// The two places where a person types: a comment inside its step, and the reason for a way out, in the bar.
+// The two places where a person types sentences: a comment inside its step, and a reason or a question in the bar.
 
+import { remarkOf } from "./view.js";
 import { EXITS, words } from "./words.js";
 
 /** Opens the comment of a step in place. onDone(text) on leaving, by Enter, Escape or a click elsewhere: what was typed is kept. */
 export function editComment({ step, number, text, onDone, onLeave }) {
-  const box = step.querySelector("[data-remark]");
+  const box = remarkOf(step);
   if (box.querySelector("textarea")) return box.querySelector("textarea").focus();
   const area = document.createElement("textarea");
   area.value = text ?? "";
-  area.maxLength = 2000;
+  area.maxLength = 4000;
   area.rows = 2;
   area.setAttribute("aria-label", words.commentLabel(number));
   let done = false;
@@ -40,7 +41,7 @@ function grow(area) {
   area.rows = Math.min(8, Math.max(2, area.value.split("\n").length));
 }
 
-/** The bar's question for skip, give_up and bad_problem. onSend(kind, reason). */
+/** The bar's question for skip, give_up, bad_problem and a question to the lead. onSend(kind, text). */
 export class ReasonField {
   constructor(bench, { onSend, onLeave }) {
     this.form = bench.querySelector("[data-reason]");
@@ -63,23 +64,25 @@ export class ReasonField {
     });
   }
 
-  open(kind) {
+  open(kind, number) {
     const { question, send, hints } = EXITS[kind];
     if (this.kind !== kind) this.input.value = "";
     this.kind = kind;
-    this.form.querySelector("[data-reason-label]").textContent = question;
+    this.form.querySelector("[data-reason-label]").textContent = question(number);
     this.form.querySelector("[data-reason-send]").textContent = send;
     this.form.querySelector("[data-reason-hints]").replaceChildren(...hints.map((hint) => this.#hint(hint)));
-    this.#show(true);
+    this.show(true);
     this.input.focus();
   }
 
-  close() {
-    this.#show(false);
+  /** forget: what was typed has arrived. */
+  close({ forget = false } = {}) {
+    if (forget) this.input.value = "";
+    this.show(false);
     this.onLeave();
   }
 
-  #show(open) {
+  show(open) {
     this.form.hidden = !open;
     this.decide.hidden = open;
     this.next.hidden = open;

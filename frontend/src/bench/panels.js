@@ -1,5 +1,6 @@
 // What folds: the guidelines beside the steps, and the problem above them on a small screen.
 
+import { gettext } from "../i18n.js";
 import { renderProse, watchWideFormulas } from "../prose/render.js";
 
 const KEY = "stepmark:guidelines";
@@ -26,7 +27,7 @@ export function toggleProblem(bench) {
   watchWideFormulas(bench);
   const button = bench.querySelector(".problem-more");
   button.setAttribute("aria-expanded", String(open));
-  button.textContent = open ? "Fold" : "Show all";
+  button.textContent = open ? gettext("Fold") : gettext("Show all");
 }
 
 const ONE_COLUMN = matchMedia("(max-width: 860px)");

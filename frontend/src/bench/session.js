@@ -1,33 +1,45 @@
 // One assignment on the workbench: turns commands into changes of state, and changes into page, draft and submit.
+//
+// A session outlives its time in the page: it is prepared before (see desk.js), and kept until the server has taken
+// what was handed in.
 
 import { csrfToken } from "../csrf.js";
-import { renderAll, renderProse, showSource, watchWideFormulas } from "../prose/render.js";
+import { renderProse, showSource, textOf, watchWideFormulas } from "../prose/render.js";
+import { Typesetter } from "../prose/typeset.js";
 import { ActiveClock } from "./clock.js";
+import { DETAIL_COMMANDS, Details } from "./details.js";
 import { DraftKeeper } from "./draft.js";
-import { editComment, ReasonField } from "./fields.js";
+import { ReasonField } from "./fields.js";
+import { uuid } from "./outbox.js";
+import { closePanel, dropPanel, panelIn } from "./panel.js";
 import { applyPanels, togglePanel, toggleProblem } from "./panels.js";
-import { Sender, clientId } from "./sender.js";
 import { BenchState } from "./state.js";
 import { View } from "./view.js";
 import { LABEL_NAMES, words } from "./words.js";
 
 const LABELS = { correct: 1, neutral: 0, incorrect: -1 };
-const CHANGES = new Set([...Object.keys(LABELS), "undo", "redo", "unsure", "comment", "skip", "give_up", "bad_problem"]);
+const CHANGES = new Set([...Object.keys(LABELS), "through", "undo", "redo", ...DETAIL_COMMANDS, "skip", "give_up", "bad_problem", "submit"]);
+const TOO_SOON = 350; // milliseconds in which a second Enter still belongs to the solution before
 
 export class Session {
-  constructor(bench, { first = false } = {}) {
-    const { assignment, mode, version, seconds, labels, details, draftUrl } = bench.dataset;
-    this.bench = bench;
-    this.assignment = assignment;
-    this.first = first;
-    this.view = new View(bench);
+  #begun = false;
+  #shownAt = 0;
+  #restsUntil = 0;
+  #clientId = uuid();
+
+  constructor(bench, desk) {
+    const { assignment, mode, version, seconds, labels, details, draftUrl, needsType, needsComment } = bench.dataset;
+    Object.assign(this, { bench, desk, assignment, busy: false, gone: false });
+    const kept = JSON.parse(details);
+    this.view = new View(bench, { texts: (i) => textOf(this.view.steps[i].querySelector("[data-prose]")), key: desk.key });
     this.state = new BenchState({
       mode,
       judged: this.view.steps.map((node) => "judged" in node.dataset),
       labels: JSON.parse(labels),
-      details: JSON.parse(details),
+      details: kept,
+      rules: { errorType: needsType !== undefined, comment: needsComment !== undefined },
     });
-    this.clock = new ActiveClock(Number(seconds));
+    this.clock = new ActiveClock(Number(seconds), { steps: kept.step_seconds });
     this.draft = new DraftKeeper({
       url: draftUrl,
       assignment,
@@ -36,84 +48,137 @@ export class Session {
       csrf: csrfToken,
       onStatus: (status) => this.#draftStatus(status),
       onConflict: (other) => this.#conflict(other),
+      copies: desk.copies,
     });
-    this.sender = new Sender({ source: bench, onTrouble: (kind) => this.#trouble(kind) });
     this.reason = new ReasonField(bench, {
-      onSend: (kind, reason) => this.#exit(kind, reason),
+      onSend: (kind, text) => (kind === "question" ? this.details.ask(text) : this.#exit(kind, text)),
       onLeave: () => this.view.reveal(this.state.active),
     });
+    this.details = new Details(this, { changed: () => this.#changed(), show: () => this.show() });
+    this.typesetter = new Typesetter(bench, this.view.steps, { onDone: () => desk.typeset(this) });
   }
 
-  begin() {
+  /** Off-screen: everything is set before it is asked for. */
+  prepare() {
     applyPanels(this.bench);
-    renderAll(this.bench);
+    this.typesetter.near(this.state.active);
+    this.typesetter.rest(this.state.active);
+    this.show();
+  }
+
+  /** In the page. said: the announcement. */
+  begin({ first = false, said = words.opened(this.view.steps.length) } = {}) {
+    applyPanels(this.bench);
+    this.typesetter.near(this.state.active);
+    if (!this.#begun) this.#beginOnce();
     this.clock.start();
+    this.#shownAt = performance.now();
+    this.show();
+    if (!first) window.scrollTo({ top: 0, behavior: "instant" });
+    this.view.reveal(this.state.active);
+    this.view.say(this.bench.querySelector("[data-error]")?.textContent ?? said);
+    // What is not needed for the first paint comes after it.
+    requestAnimationFrame(() => {
+      this.typesetter.rest(this.state.active);
+      this.typesetter.watch();
+    });
+  }
+
+  #beginOnce() {
+    this.#begun = true;
     this.#listen();
     this.#takeLeftover();
-    this.#show();
-    if (!this.first) window.scrollTo({ top: 0, behavior: "instant" });
-    this.view.reveal(this.state.active);
-    this.view.say(this.bench.querySelector("[data-error]")?.textContent ?? words.opened(this.view.steps.length));
-    document.fonts?.ready.then(() => watchWideFormulas(this.bench));
+    document.fonts?.ready.then(() => this.bench.isConnected && watchWideFormulas(this.bench.querySelector(".problem")));
   }
 
-  /** Another region took this one's place: what the server has taken needs no copy here. */
-  leave({ sameAssignment }) {
+  /** Out of the page, perhaps to come back. */
+  pause() {
     this.clock.stop();
-    this.sender.leave();
-    this.draft.close({ forget: !sameAssignment });
+    dropPanel();
+    this.typesetter.pause();
+    if (!this.busy) this.draft.flush();
   }
 
-  flush(how) {
-    this.draft.flush(how);
+  /** For good. forget: the server has it, so that no copy is needed here. */
+  end({ forget = false } = {}) {
+    this.clock.stop();
+    this.typesetter.stop();
+    this.draft.close({ forget });
   }
 
-  online() {
-    this.draft.flush();
-    this.sender.tryNow();
+  /** What was handed in came back. again: it can be mended and handed in again. restFor: milliseconds without labels. */
+  refused(sentence, { again, restFor = 0 }) {
+    this.busy = false;
+    this.#restsUntil = performance.now() + restFor;
+    this.#clientId = uuid();
+    if (again) {
+      this.draft.reopen();
+      this.view.alert(sentence);
+    } else {
+      this.#closeFor(sentence);
+    }
+    this.bench.removeAttribute("aria-busy");
+    this.show();
+    this.view.say(restFor ? `${words.cameBack}. ${sentence}` : sentence);
+  }
+
+  /** Handed in, and nothing to show in its place yet. */
+  awaits() {
+    this.bench.setAttribute("aria-busy", "true");
+    this.show();
   }
 
   /** Runs a command. Returns whether it meant something here. */
   run(command, { byKey = false, button = null } = {}) {
-    if (this.sender.busy && CHANGES.has(command)) {
-      this.view.say(words.sending);
-      return true;
-    }
+    if (CHANGES.has(command) && this.#rests(command)) return true;
     if (button?.closest(".bar-exits")) this.#more(false);
-    const own = button?.closest("[data-step]");
-    if (own) this.state.active = Number(own.dataset.step);
     if (command in LABELS) this.#label(LABELS[command]);
-    else if (command in this.#commands) this.#commands[command](button);
-    else return false;
+    else if (command in this.#commands) {
+      if (this.#commands[command](button) === false) return false;
+    } else if (!this.details.run(command, button)) return false;
     // After a click the focus goes to the step, so that Enter submits and keys go on from there.
     if (!byKey && command in LABELS) this.view.reveal(this.state.active);
     return true;
   }
 
   #commands = {
+    through: () => this.#through(),
     next: () => this.#move(1),
     previous: () => this.#move(-1),
+    unfold: () => this.#fold(true),
+    fold: () => this.#fold(false),
     undo: () => this.#travel(this.state.undo(), words.undone, words.nothingToUndo),
     redo: () => this.#travel(this.state.redo(), words.redone, words.nothingToRedo),
-    unsure: () => this.#unsure(),
-    comment: () => this.#comment(),
     submit: () => this.#submit(),
-    skip: () => this.reason.open("skip"),
+    skip: () => this.bench.dataset.skipUrl && this.reason.open("skip"),
     give_up: () => this.reason.open("give_up"),
     bad_problem: () => this.reason.open("bad_problem"),
     guidelines: () => togglePanel(this.bench),
     problem: () => toggleProblem(this.bench),
-    source: () => this.#toggleSource(),
+    source: () => this.#toggleSource([this.view.steps[this.state.active]]),
+    source_all: () => this.#toggleSource([this.bench.querySelector(".problem"), ...this.view.steps]),
     keys: () => document.getElementById("keys").showModal(),
     more: () => this.#more(!this.bench.classList.contains("shows-more")),
   };
 
+  // Commands that change something rest while it is being sent, once it is gone, and just after it came back unasked.
+  #rests(command) {
+    if (this.busy) {
+      if (command === "submit") this.desk.tryNow();
+      this.view.say(words.sending);
+      return true;
+    }
+    if (this.gone) {
+      if (command === "submit") this.desk.goOn(this);
+      else this.view.say(words.gone);
+      return true;
+    }
+    return performance.now() < this.#restsUntil;
+  }
+
   #label(value) {
     const index = this.state.active;
-    if (!this.state.label(index, value)) {
-      this.view.say(words.takesNone(index + 1, this.state.isClosed(index)));
-      return;
-    }
+    if (!this.state.label(index, value)) return this.view.say(words.takesNone(index + 1, this.state.isClosed(index)));
     this.#changed();
     this.view.reveal(this.state.active);
     const left = this.state.missing().length;
@@ -121,10 +186,26 @@ export class Session {
     this.view.say(closes ? words.closesRest(index + 1) : words.marked(index + 1, LABEL_NAMES[value], left));
   }
 
+  #through() {
+    if (!("through" in this.bench.dataset)) return false;
+    const index = this.state.active;
+    const n = this.state.correctThrough(index);
+    if (n === 0) return this.view.say(words.throughNone(index + 1));
+    this.#changed();
+    this.view.reveal(this.state.active);
+    this.view.say(words.through(index + 1, n));
+  }
+
   #move(by) {
     this.state.move(by);
-    this.#show();
+    this.show();
     this.view.reveal(this.state.active);
+  }
+
+  #fold(open) {
+    const context = this.view.steps[this.state.active].querySelector("details.context");
+    if (!context || context.open === open) return false;
+    context.open = open;
   }
 
   #travel(step, done, nothing) {
@@ -134,83 +215,56 @@ export class Session {
     this.view.say(done(step + 1));
   }
 
-  #unsure() {
-    const index = this.state.active;
-    if (!this.state.toggleUnsure(index)) return this.view.say(words.takesNone(index + 1, this.state.isClosed(index)));
-    this.#changed();
-    this.view.say(words.flagged(index + 1, this.state.unsure.has(index)));
-  }
-
-  #comment() {
-    const index = this.state.active;
-    if (!this.state.judged[index]) return this.view.say(words.takesNone(index + 1, false));
-    editComment({
-      step: this.view.steps[index],
-      number: index + 1,
-      text: this.state.comments[index],
-      onDone: (text) => (this.state.comment(index, text) ? this.#changed() : this.#show()),
-      onLeave: () => this.view.reveal(index),
-    });
-    this.view.reveal(index, { focus: false });
-  }
-
   #submit() {
-    if (this.sender.busy) return this.sender.tryNow();
+    if (performance.now() - this.#shownAt < TOO_SOON && !this.state.canUndo) return;
     const missing = this.state.missing();
     if (missing.length > 0) {
-      this.state.active = missing[0];
-      this.#show();
-      this.view.reveal(missing[0]);
+      this.goTo(missing[0]);
       return this.view.say(words.missing(missing[0] + 1, missing.length));
     }
-    this.#send(this.state.finishReason);
+    const [wants] = this.state.wanting();
+    if (!wants) return this.#send(this.state.finishReason);
+    this.goTo(wants.step);
+    this.view.say(words.wants(wants.step + 1, wants.what));
+    this.details.run(wants.what);
   }
 
   #exit(kind, reason) {
-    if (kind === "skip") {
-      this.draft.close();
-      this.sender.send(this.bench.dataset.skipUrl, { reason });
-    } else {
-      this.state.reason = reason;
-      this.#send(kind);
-    }
-    this.#show();
+    this.reason.show(false);
+    if (kind === "skip") return this.#handIn(this.bench.dataset.skipUrl, { reason });
+    this.state.reason = reason;
+    this.#send(kind);
   }
 
   #send(finishReason) {
-    this.draft.close(); // a late draft must not race the submit
-    this.sender.send(this.bench.dataset.submitUrl, {
+    this.#handIn(this.bench.dataset.submitUrl, {
       labels: JSON.stringify(this.state.labels),
       finish_reason: finishReason,
       active_seconds: String(this.clock.seconds()),
-      details: JSON.stringify(this.state.details()),
-      client_id: clientId(this.assignment),
+      details: JSON.stringify(this.#detailsNow()),
+      client_id: this.#clientId,
       draft_version: String(this.draft.version),
     });
-    this.bench.setAttribute("aria-busy", "true");
-    this.#show();
   }
 
-  #trouble(kind) {
-    if (kind === "signed_out") this.#signedOut();
-    else if (kind === "unsent") this.view.alert(words.notSent, [[words.tryNow, () => this.sender.tryNow()]]);
-    else {
-      this.bench.removeAttribute("aria-busy");
-      this.draft.reopen();
-      this.view.alert(words.refused);
-    }
-    this.#show();
-  }
-
-  #signedOut() {
-    this.view.alert(words.signedOut, [[words.signIn, this.bench.dataset.loginUrl], [words.tryNow, () => this.online()]]);
+  #handIn(url, values) {
+    this.busy = true;
+    closePanel();
+    this.draft.close(); // a late draft must not race the submit, which carries everything
+    this.view.clearAlert();
+    this.desk.handIn(this, { url, values });
   }
 
   #draftStatus(status) {
     this.view.saved(status);
-    if (status.kind === "signed_out") this.#signedOut();
-    if (status.kind === "closed") this.view.alert(words.gone);
-    if (status.kind === "saved" && !this.sender.busy) this.view.clearAlert();
+    if (status.kind === "signed_out") this.desk.trouble("signed_out");
+    if (status.kind === "closed") this.#closeFor(words.gone);
+    if (status.kind === "saved") this.desk.reached();
+  }
+
+  #closeFor(sentence) {
+    this.gone = true;
+    this.view.alert(sentence, [[words.goOn, () => this.desk.goOn(this)]]);
   }
 
   #conflict(other) {
@@ -220,7 +274,7 @@ export class Session {
         this.state.replace(other);
         this.draft.accept(other.version);
       } else this.draft.overrule(other.version);
-      this.#show();
+      this.show();
       this.view.reveal(this.state.active);
     };
     this.view.alert(words.conflict, [[words.loadOther, () => settle(true)], [words.keepMine, () => settle(false)]]);
@@ -230,11 +284,12 @@ export class Session {
   #takeLeftover() {
     const left = this.draft.leftover();
     if (!Array.isArray(left?.labels) || left.labels.length !== this.state.labels.length) return;
-    const same = JSON.stringify([left.labels, left.details]) === JSON.stringify([this.state.labels, this.state.details()]);
-    if (same) return this.draft.accept(this.draft.version);
+    const decided = ({ labels, details: { step_seconds: _, ...rest } = {} }) => JSON.stringify([labels, rest]);
+    if (decided(left) === decided({ labels: this.state.labels, details: this.state.details({ draft: true }) })) return this.draft.accept(this.draft.version);
     const use = () => {
       this.view.clearAlert();
       this.state.replace(left);
+      this.state.scratch = left.details?.scratch ?? this.state.scratch;
       this.#changed();
       this.view.say(words.restored);
     };
@@ -251,52 +306,69 @@ export class Session {
     this.bench.querySelector(".bar-more").setAttribute("aria-expanded", String(open));
   }
 
-  #toggleSource() {
-    const on = this.bench.classList.toggle("shows-source");
-    for (const node of this.bench.querySelectorAll(".problem [data-prose], .steps [data-prose]")) {
+  // Of one step, or of everything that can be seen: as it was written when any of it is rendered.
+  #toggleSource(roots) {
+    const texts = roots.flatMap((root) => [...root.querySelectorAll("[data-prose]")]);
+    const on = texts.some((node) => !node.classList.contains("is-source"));
+    for (const node of texts) {
       if (on) showSource(node);
       else renderProse(node);
     }
-    watchWideFormulas(this.bench);
+    if (!on) for (const root of roots.slice(0, 20)) watchWideFormulas(root);
     this.view.say(words.source(on));
   }
 
   #listen() {
-    this.bench.querySelector(".steps").addEventListener("click", (event) => {
+    const steps = this.bench.querySelector(".steps");
+    steps.addEventListener("click", (event) => {
       const step = event.target.closest("[data-step]");
-      if (!step || event.target.closest("button, a, textarea, summary") || !getSelection().isCollapsed) return;
-      this.#goTo(Number(step.dataset.step));
+      if (!step || event.target.closest("button, a, textarea, input, summary, .panel") || !getSelection().isCollapsed) return;
+      this.goTo(Number(step.dataset.step));
     });
+    // Folded context is set when it is unfolded. Toggle events don't bubble.
+    steps.addEventListener("toggle", (event) => event.target.open && this.typesetter.near(Number(event.target.closest("[data-step]").dataset.step)), true);
     this.bench.querySelector(".strip").addEventListener("click", (event) => {
       const tick = event.target.closest("[data-tick]");
       if (!tick) return;
       event.preventDefault();
-      this.#goTo(Number(tick.dataset.tick));
+      this.goTo(Number(tick.dataset.tick));
     });
+    this.details.listen();
   }
 
-  #goTo(index) {
+  goTo(index) {
     this.state.active = index;
-    this.#show();
+    this.show();
     this.view.reveal(index);
   }
 
   #payload() {
     return {
       labels: this.state.labels,
-      details: this.state.details(),
-      finish_reason: this.state.missing().length === 0 ? this.state.finishReason : "",
+      details: this.#detailsNow({ draft: true }),
+      finish_reason: this.state.complete ? this.state.finishReason : "",
       active_seconds: this.clock.seconds(),
     };
   }
 
-  #changed() {
-    this.draft.changed();
-    this.#show();
+  #detailsNow(how) {
+    this.state.stepSeconds = this.clock.stepSeconds();
+    return this.state.details(how);
   }
 
-  #show() {
-    const sending = this.sender.busy ? (this.sender.waiting ? words.waiting : words.sending) : "";
+  #changed() {
+    this.draft.changed();
+    this.show();
+  }
+
+  show() {
+    const { active } = this.state;
+    this.clock.on(active);
+    if (this.bench.isConnected) {
+      this.typesetter.near(active);
+      if (this.bench.querySelector(".panel") && !panelIn(this.view.steps[active])) dropPanel();
+    }
+    const sending = this.busy ? (this.desk.isWaiting ? words.waiting(this.desk.key("submit")) : words.sending) : "";
     this.view.render(this.state, { sending });
   }
 }

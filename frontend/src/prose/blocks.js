@@ -2,6 +2,7 @@
 //
 //   {type: "paragraph", inline}   {type: "heading", level, inline}   {type: "list", ordered, items: [{marker, inline}]}
 //   {type: "math", tex, source}   {type: "fence", value, lang}
+//   {type: "table", head: [inline], align: ["", "center", "end"], rows: [[inline]]}
 // and inline: {type: "text", value} | {type: "code", value} | {type: "math", …} | {type: "strong", inline}
 
 import { findSpans } from "../mathtext.js";
@@ -50,7 +51,15 @@ const isBlank = (line) => line.every((span) => span.type === "text" && span.valu
 function linesToBlocks(lines) {
   const blocks = [];
   let current = null;
-  for (const line of lines) {
+  for (let i = 0; i < lines.length; i += 1) {
+    const line = lines[i];
+    const rows = tableAt(lines, i);
+    if (rows > 0) {
+      blocks.push(toTable(lines.slice(i, i + rows)));
+      current = null;
+      i += rows - 1;
+      continue;
+    }
     const lead = line[0]?.type === "text" ? LINE.exec(line[0].value)?.groups : undefined;
     if (isBlank(line)) {
       current = null;
@@ -68,6 +77,50 @@ function linesToBlocks(lines) {
   }
   return blocks.map(finish);
 }
+
+// --- tables ----------------------------------------------------------------------------------------------------
+
+const RULE = /^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$/;
+const hasBar = (line) => line.some((span) => span.type === "text" && span.value.includes("|"));
+
+// How many lines from here on are one table: a head, a rule, and rows; 0 where there is none.
+function tableAt(lines, i) {
+  const rule = lines[i + 1];
+  if (!hasBar(lines[i]) || rule?.length !== 1 || rule[0].type !== "text" || !RULE.test(rule[0].value) || !hasBar(rule)) return 0;
+  let end = i + 2;
+  while (end < lines.length && hasBar(lines[end])) end += 1;
+  return end - i;
+}
+
+function toTable([head, rule, ...rows]) {
+  const align = cells(rule).map(([span]) => {
+    const mark = span?.value.trim() ?? "";
+    return mark.endsWith(":") ? (mark.startsWith(":") ? "center" : "end") : "";
+  });
+  return { type: "table", head: cells(head).map(strong), align, rows: rows.map((row) => cells(row).map(strong)) };
+}
+
+// Bars part cells, unless they stand in a formula or in code; those at the ends are frame.
+function cells(line) {
+  const found = [[]];
+  for (const span of line) {
+    if (span.type !== "text") {
+      found.at(-1).push(span);
+      continue;
+    }
+    span.value.split("|").forEach((part, i) => {
+      if (i > 0) found.push([]);
+      if (part.trim()) found.at(-1).push({ type: "text", value: part.trim().length === part.length ? part : tidy(part, found.at(-1).length > 0) });
+    });
+  }
+  if (found[0].length === 0) found.shift();
+  if (found.at(-1)?.length === 0) found.pop();
+  return found;
+}
+
+const tidy = (part, inside) => (inside ? part.trimEnd() : part.trim() + (/\s$/.test(part) ? " " : ""));
+
+// --- lists and paragraphs --------------------------------------------------------------------------------------
 
 function intoList(blocks, current, lead, line) {
   const ordered = Boolean(lead.number);
