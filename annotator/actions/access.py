@@ -36,6 +36,7 @@ class Actor:
     project_id: int
     role: str
     state: str = Membership.State.ACTIVE.value
+    slug: str = ""
 
     @property
     def member(self) -> int:
@@ -64,12 +65,12 @@ def enter(*, user_id: int | None, slug: str) -> Actor:
     )
     if member is None:
         raise NotAMember(slug)
-    return Actor(member.pk, member.project_id, member.role, member.state)
+    return Actor(member.pk, member.project_id, member.role, member.state, slug)
 
 
 def operator(project: Project) -> Actor:
     """Whoever runs commands on the server: may do what a manager may, and is no annotator."""
-    return Actor(None, project.pk, Role.MANAGER.value)
+    return Actor(None, project.pk, Role.MANAGER.value, slug=project.slug)
 
 
 def may(actor: Actor, verb: Verb) -> bool:

@@ -17,8 +17,8 @@ from annotator.actions.aids import AidOff
 from annotator.actions.labeling import CannotReopen, NoSuchAssignment
 from annotator.actions.questions import EmptyText
 from annotator.core.preferences import InvalidPreference
-from annotator.models import Project
 from annotator.queries import mine as queries
+from annotator.queries.projects import project_of
 from annotator.web.doors import member, person, signed_in
 from annotator.web.forms import step_number
 
@@ -72,8 +72,7 @@ def reopen(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> Http
         raise Http404("There is no such assignment.") from None
     except CannotReopen as error:
         return _mine(request, actor, error=str(error), status=409)
-    slug = Project.objects.values_list("slug", flat=True).get(pk=actor.project_id)
-    return HttpResponseRedirect(f"{reverse('label', args=[slug])}?open={assignment_id}")
+    return HttpResponseRedirect(f"{reverse('label', args=[actor.slug])}?open={assignment_id}")
 
 
 @require_POST
@@ -84,8 +83,7 @@ def leave(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpR
         labeling.close_again(actor=actor, assignment_id=assignment_id)
     except NoSuchAssignment:
         raise Http404("There is no such assignment.") from None
-    slug = Project.objects.values_list("slug", flat=True).get(pk=actor.project_id)
-    return HttpResponseRedirect(reverse("mine", args=[slug]))
+    return HttpResponseRedirect(reverse("mine", args=[actor.slug]))
 
 
 @require_POST
@@ -105,7 +103,7 @@ def save_preferences(request: HttpRequest) -> HttpResponse:
 
 
 def _mine(request: HttpRequest, actor: Actor, error: str = "", status: int = 200) -> HttpResponse:
-    project = Project.objects.get(pk=actor.project_id)
+    project = project_of(actor.project_id)
     days = queries.days(member_ids=[actor.member])[actor.member]
     context = {
         "project": project,

@@ -16,10 +16,10 @@ from annotator.actions.access import Actor, Verb
 from annotator.actions.exports import Recipe
 from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
-from annotator.models import Project
 from annotator.queries.exports import LabelsFrom
 from annotator.queries.hours import HoursRow
 from annotator.queries.hours import hours as hours_of
+from annotator.queries.projects import project_of
 from annotator.queries.summary import export_summary
 from annotator.web.doors import member
 
@@ -57,8 +57,7 @@ def download(request: HttpRequest, actor: Actor) -> HttpResponseBase:
         export = exports.start(actor=actor, recipe=_recipe(request))
     except ValueError as error:
         return _page(request, actor, error=str(error), status=422)
-    slug = Project.objects.values_list("slug", flat=True).get(pk=actor.project_id)
-    name = f"{slug}-{export.codec.name}-{timezone.now():%Y%m%d-%H%M}.jsonl"
+    name = f"{actor.slug}-{export.codec.name}-{timezone.now():%Y%m%d-%H%M}.jsonl"
     response = StreamingHttpResponse(_blocks(iter(export)), content_type="application/jsonl")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "no-store"
@@ -70,11 +69,10 @@ def download(request: HttpRequest, actor: Actor) -> HttpResponseBase:
 def hours(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     """Everybody's solutions, steps and active hours by day, as CSV, streamed."""
     access.require(actor, Verb.MANAGE)
-    slug = Project.objects.values_list("slug", flat=True).get(pk=actor.project_id)
     response = StreamingHttpResponse(
         _blocks(_csv(hours_of(actor.project_id))), content_type="text/csv; charset=utf-8"
     )
-    response["Content-Disposition"] = f'attachment; filename="{slug}-hours-{timezone.now():%Y%m%d}.csv"'
+    response["Content-Disposition"] = f'attachment; filename="{actor.slug}-hours-{timezone.now():%Y%m%d}.csv"'
     response["Cache-Control"] = "no-store"
     return response
 
@@ -121,7 +119,7 @@ def _recipe(request: HttpRequest) -> Recipe:
 
 def _page(request: HttpRequest, actor: Actor, error: str = "", status: int = 200) -> HttpResponse:
     context: dict[str, Any] = {
-        "project": Project.objects.get(pk=actor.project_id),
+        "project": project_of(actor.project_id),
         "role": actor.role,
         "formats": [(name, LABELS.get(name, name)) for name in CODECS],
         "summary": export_summary(actor.project_id),

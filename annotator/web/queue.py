@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
-from annotator.models import Project
+from annotator.queries.projects import project_of
 from annotator.queries.queue import queue
 from annotator.web.doors import member
 
@@ -18,5 +18,5 @@ from annotator.web.doors import member
 def page(request: HttpRequest, actor: Actor) -> HttpResponse:
     """The head of the queue with the reason on each row."""
     access.require(actor, Verb.SEE_QUEUE)
-    project = Project.objects.get(pk=actor.project_id)
+    project = project_of(actor.project_id)
     return render(request, "queue.html", {"project": project, "role": actor.role, "queue": queue(project)})

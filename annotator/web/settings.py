@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from annotator.actions import access, projects, questions
 from annotator.actions.access import Actor, Verb
 from annotator.actions.questions import EmptyText, NoSuchQuestion
-from annotator.models import Project
+from annotator.queries.projects import project_of
 from annotator.queries.questions import questions as list_questions
 from annotator.web.doors import member
 from annotator.web.forms import GuidelinesForm, SettingsForm
@@ -25,7 +25,7 @@ from annotator.web.forms import GuidelinesForm, SettingsForm
 def page(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Change the rules; a form that is refused keeps what was typed."""
     access.require(actor, Verb.MANAGE)
-    project = Project.objects.get(pk=actor.project_id)
+    project = project_of(actor.project_id)
     form = SettingsForm(request.POST if request.method == "POST" else None, initial=SettingsForm.of(project))
     guidelines = GuidelinesForm(
         request.POST if request.method == "POST" else None, initial=GuidelinesForm.of(project)
@@ -65,15 +65,14 @@ def answer(request: HttpRequest, actor: Actor, question_id: int) -> HttpResponse
     except EmptyText as error:
         typed = {"error": str(error), "typed": text, "typed_for": question_id}
         return _questions(request, actor, typed, status=422)
-    slug = Project.objects.values_list("slug", flat=True).get(pk=actor.project_id)
-    return HttpResponseRedirect(reverse("questions", args=[slug]))
+    return HttpResponseRedirect(reverse("questions", args=[actor.slug]))
 
 
 def _questions(
     request: HttpRequest, actor: Actor, more: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     access.require(actor, Verb.ANSWER)
-    project = Project.objects.get(pk=actor.project_id)
+    project = project_of(actor.project_id)
     asked = list_questions(actor.project_id)
     waiting = sum(not question.answer for question in asked)
     context = {"project": project, "role": actor.role, "questions": asked, "open": waiting}
