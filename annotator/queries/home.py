@@ -48,7 +48,8 @@ def projects_of(user_id: int) -> Sequence[ProjectCard]:
         purpose=Assignment.Purpose.PRACTICE, state__in=[Assignment.State.LIVE, Assignment.State.EXPIRED]
     )
     practice = (
-        Gold.objects.filter(~Exists(had), project_id=OuterRef("project_id"), use=Gold.Use.PRACTICE)
+        Gold.objects.filter(~Exists(had), project_id=OuterRef("project_id"))
+        .usable(Gold.Use.PRACTICE)
         .order_by()
         .values("project_id")
     )

@@ -69,7 +69,7 @@ def reveal(*, assignment_id: uuid.UUID, member_id: int) -> Revealed | None:
 
 def practice_left(*, member_id: int, project_id: int) -> int:
     """Practice solutions that the person has not had yet."""
-    items = Gold.objects.filter(project_id=project_id, use=Gold.Use.PRACTICE)
+    items = Gold.objects.filter(project_id=project_id).usable(Gold.Use.PRACTICE)
     return int(items.unseen_by(member_id).count())
 
 

@@ -18,23 +18,24 @@ function show(name) {
   coach.hidden = false;
 }
 
-if (coach) {
-  const bench = document.getElementById("bench");
+function begin(bench) {
   const look = () => {
-    if (!bench.isConnected) return end();
     show(hintFor(bench));
-    const bar = bench.querySelector(".bar");
-    coach.style.setProperty("--coach-bar", `${bar.offsetHeight}px`);
+    coach.style.setProperty("--coach-bar", `${bench.querySelector(".bar").offsetHeight}px`);
   };
   const watcher = new MutationObserver(look);
   const end = () => {
     watcher.disconnect();
     coach.remove();
   };
-  watcher.observe(document.body, { subtree: true, childList: true, attributes: true, attributeFilter: ["data-label", "data-ready", "data-closed"] });
+  watcher.observe(bench, { subtree: true, attributes: true, attributeFilter: ["data-label", "data-ready", "data-closed"] });
   coach.querySelector("[data-coach-hide]").addEventListener("click", () => {
     end();
     bench.querySelector("[data-step][data-active]")?.focus({ preventScroll: true });
   });
+  document.addEventListener("stepmark:bench", end, { once: true });
+  window.addEventListener("resize", look);
   look();
 }
+
+if (coach) begin(document.getElementById("bench"));

@@ -10,17 +10,15 @@ function tourSeen() {
   return savePreferences(head.dataset.preferencesUrl, { tour_seen: true });
 }
 
-function revealed() {
-  const bench = document.querySelector("[data-revealed]");
-  if (!bench || bench.dataset.set) return;
-  bench.dataset.set = "yes";
+function revealed({ detail: bench }) {
+  if (!("revealed" in bench.dataset)) return;
   renderAll(bench);
   window.scrollTo({ top: 0, behavior: "instant" });
   bench.querySelector("[data-verdict]").focus({ preventScroll: true });
   tourSeen();
 }
 
-document.addEventListener("htmx:afterSettle", revealed);
+document.addEventListener("stepmark:bench", revealed);
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("[data-tour-seen]")) tourSeen();
