@@ -9,7 +9,7 @@ from collections.abc import Callable
 from celery import shared_task
 
 from annotator import jobs
-from annotator.actions import consensus, queueing, scoring, screening
+from annotator.actions import consensus, queueing, scoring, screening, standing
 from annotator.jobs import Claimed
 from annotator.models import Annotation
 
@@ -43,11 +43,17 @@ def score_batch(job: Claimed) -> None:
     scoring.score_batch(job=job)
 
 
+def update_standing(job: Claimed) -> None:
+    """Follow a person's standing anew, after gold that was wrong."""
+    standing.update(member_id=int(job.payload["member_id"]))
+
+
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
     "consensus.update": update_consensus,
     "labeling.follow_up": follow_up,
     "queueing.reprioritize": reprioritize,
     "scoring.score_batch": score_batch,
+    "standing.update": update_standing,
 }
 
 

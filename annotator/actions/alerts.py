@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
-from annotator.models import Alert
+from annotator.models import Alert, AuditEvent
 
 
 def open_alert(*, project_id: int, kind: str, subject: str, sentence: str) -> None:
@@ -25,4 +25,12 @@ def open_alert(*, project_id: int, kind: str, subject: str, sentence: str) -> No
 def close(*, actor: Actor, alert_id: int) -> None:
     """A manager has seen to it. Raises NotAllowed."""
     access.require(actor, Verb.MANAGE)
-    Alert.objects.filter(pk=alert_id, project_id=actor.project_id, closed_at=None).update(closed_at=Now())
+    rows = Alert.objects.filter(pk=alert_id, project_id=actor.project_id, closed_at=None)
+    if rows.update(closed_at=Now()):
+        AuditEvent.objects.record(
+            "alert:closed",
+            f"alert {alert_id}",
+            project_id=actor.project_id,
+            member_id=actor.member_id,
+            data={"before": {"open": True}, "after": {"open": False}},
+        )

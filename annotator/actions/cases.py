@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from annotator.models import AdjudicationCase, Consensus, Solution
+from annotator.models import AdjudicationCase, AuditEvent, Consensus, Solution
 
 DISPUTED = frozenset({AdjudicationCase.Reason.TIE, AdjudicationCase.Reason.DISPUTE})
 
 
 def open_case(
-    *, solution: Solution, reason: AdjudicationCase.Reason, blind: bool = False
+    *, solution: Solution, reason: AdjudicationCase.Reason, blind: bool = False, again: bool = False
 ) -> AdjudicationCase | None:
-    """Open a case unless the solution has an open one or was decided before. Returns the new case.
+    """Open a case unless the solution has an open one or (without ``again``) was decided. Returns the new case.
 
     With each dispute an agreed solution is drawn at random and goes blind to a reviewer too: else only those errors
     that people disagree on would ever be corrected.
     """
     known = AdjudicationCase.objects.filter(solution=solution)
-    if known.filter(closed_at=None).exists() or solution.adjudications.exists():
+    if known.filter(closed_at=None).exists() or (solution.adjudications.exists() and not again):
         return None
     case = AdjudicationCase.objects.create(
         solution=solution, project_id=solution.project_id, reason=reason, blind=blind
+    )
+    AuditEvent.objects.record(
+        "case:opened",
+        f"case {case.pk}",
+        project_id=solution.project_id,
+        member_id=None,
+        data={"solution": solution.pk, "after": {"reason": reason.value}},
     )
     if reason in DISPUTED:
         _draw_one(solution.project_id)
@@ -35,8 +42,9 @@ def _draw_one(project_id: int) -> None:
             solution__adjudications=None,
             state=Consensus.State.AGREED,
         )
-        .order_by("?")
         .select_related("solution")
+        .select_for_update(of=("solution",), no_key=True, skip_locked=True)
+        .order_by("?")
         .first()
     )
     if agreed is not None:

@@ -11,6 +11,7 @@ from annotator.models.labeling import QueueRows
 
 #: `rank` and `pool` in a selection are counted up to here; beyond it they read "at least this many".
 POOL_CAP = 10_000
+NOT_IN_THE_FLOW = (Assignment.Purpose.PRACTICE, Assignment.Purpose.REVIEW)
 STRATEGIES = {Route.PRIORITY: "uncertainty", Route.SIBLING: "same problem"}
 
 
@@ -29,7 +30,8 @@ def claim(route: Route, member: Membership, project: Project, *, blocking: bool)
 def seen_of_problem(solution_id: int, member: Membership) -> int:
     """How many solutions of the same problem this person was given before."""
     problem = Solution.objects.filter(pk=solution_id).values("problem_id")
-    return Assignment.objects.filter(member=member, solution__problem_id__in=problem).count()
+    had = Assignment.objects.filter(member=member, solution__problem_id__in=problem)
+    return had.exclude(purpose=Assignment.Purpose.REVIEW).count()
 
 
 def _pick(route: Route, member: Membership, project: Project, *, blocking: bool) -> QueueRow | None:
@@ -73,7 +75,7 @@ def _pick_sibling(route: Route, member: Membership, project: Project) -> QueueRo
     """
     if route is Route.AUDIT or project.siblings < 2:
         return None
-    had = Assignment.objects.filter(member=member).exclude(purpose=Assignment.Purpose.PRACTICE)
+    had = Assignment.objects.filter(member=member).exclude(purpose__in=NOT_IN_THE_FLOW)
     last = had.order_by("-claimed_at").values_list("solution__problem_id", flat=True).first()
     if last is None or had.filter(solution__problem_id=last).count() >= project.siblings:
         return None

@@ -7,23 +7,30 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.db.models.functions import Now
 
 from annotator.actions.claiming import seen_of_problem
 from annotator.actions.slots import lease
 from annotator.core.sampling import Route
 from annotator.models import Annotation, Assignment, CalibrationRound, Gold, Membership, Project
+from annotator.models.quality import GoldItems
 
 #: A warned person gets checks this much more often, so that the doubt is settled soon.
 TARGETED = 4.0
 MOST = 0.5
+#: Not drawn by a claim for work.
+NOT_CLAIMED = (Assignment.Purpose.PRACTICE, Assignment.Purpose.EXAM, Assignment.Purpose.REVIEW)
+
+
+class NoExam(Exception):
+    """The project asks for an exam and has too few items for it."""
 
 
 def gold_share(member: Membership, project: Project) -> float:
-    """The share of hidden gold among this person's claims: more at the start and after a warning."""
+    """The share of hidden gold among this person's claims: more at first, in a round, after a warning."""
     rate = project.gold_rate
-    if rate and Assignment.objects.filter(member=member)[: project.gold_start].count() < project.gold_start:
+    if rate and (_is_new(member, project) or _calibration(member, project).exists()):
         rate = max(rate, project.gold_rate_start)
     if member.standing == Membership.Standing.WARNED:
         rate = max(rate, min(MOST, TARGETED * rate))
@@ -32,24 +39,31 @@ def gold_share(member: Membership, project: Project) -> float:
 
 def claim_gold(member: Membership, project: Project) -> Assignment | None:
     """A gold solution this person has never had: of the open calibration round first, else at random."""
-    items = Gold.objects.filter(project=project).usable(Gold.Use.HIDDEN).unseen_by(member.pk)
-    calibration = CalibrationRound.objects.filter(project=project, closed_at=None).first()
-    if calibration is not None:
-        same = items.filter(solution_id__in=calibration.solution_ids).order_by("?").first()
-        if same is not None:
-            return _hand_out(same, Assignment.Purpose.GOLD, "calibration", member, project)
-    item = items.order_by("?").first()
+    same = _calibration(member, project).order_by("?").first()
+    if same is not None:
+        return _hand_out(same, Assignment.Purpose.GOLD, "calibration", member, project)
+    item = _hidden(member, project).order_by("?").first()
     return _hand_out(item, Assignment.Purpose.GOLD, Route.GOLD.value, member, project) if item else None
 
 
 def claim_exam(member: Membership, project: Project) -> Assignment | None:
-    """The next exam item, or None once this person has had all that the exam asks for."""
-    had = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.EXAM).count()
-    if had >= project.exam_size:
+    """The next exam item, or None once this person has had all that the exam asks for. A skipped one is asked anew.
+
+    Raises NoExam where there are too few items.
+    """
+    if exam_items(member).exclude(state=Assignment.State.SKIPPED).count() >= project.exam_size:
         return None
     items = Gold.objects.filter(project=project).usable(Gold.Use.EXAM).unseen_by(member.pk)
     item = items.order_by("?").first()
-    return _hand_out(item, Assignment.Purpose.EXAM, "exam", member, project) if item else None
+    if item is None:
+        raise NoExam
+    return _hand_out(item, Assignment.Purpose.EXAM, "exam", member, project)
+
+
+def exam_items(member: Membership) -> QuerySet[Assignment]:
+    """What this person was given of the exam that is open for them."""
+    items = Assignment.objects.filter(member=member, purpose=Assignment.Purpose.EXAM)
+    return items.filter(claimed_at__gte=member.exam_since) if member.exam_since else items
 
 
 def claim_practice(member: Membership, project: Project) -> Assignment | None:
@@ -68,6 +82,8 @@ def claim_repeat(member: Membership, project: Project) -> Assignment | None:
         current=True,
         counted=True,
         assignment__purpose=Assignment.Purpose.WORK,
+        solution__gold=None,
+        solution__adjudications=None,  # a learning note may have told what was decided
         submitted_at__lt=Now() - timedelta(days=project.repeat_days),
     )
     chosen = before.order_by("?").values_list("solution_id", flat=True).first()
@@ -84,6 +100,22 @@ def claim_repeat(member: Membership, project: Project) -> Assignment | None:
     )
     assignment.refresh_from_db()
     return assignment
+
+
+def _hidden(member: Membership, project: Project) -> GoldItems:
+    found: GoldItems = Gold.objects.filter(project=project).usable(Gold.Use.HIDDEN).unseen_by(member.pk)
+    return found
+
+
+def _calibration(member: Membership, project: Project) -> GoldItems:
+    """Items of the open calibration round that this person hasn't had."""
+    current = CalibrationRound.objects.filter(project=project, closed_at=None).first()
+    return _hidden(member, project).filter(solution_id__in=current.solution_ids if current else [])
+
+
+def _is_new(member: Membership, project: Project) -> bool:
+    claims = Assignment.objects.filter(member=member).exclude(purpose__in=NOT_CLAIMED)
+    return claims[: project.gold_start].count() < project.gold_start
 
 
 def _hand_out(

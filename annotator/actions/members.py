@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -58,7 +58,12 @@ def invite(*, actor: Actor, role: Role, skills: Sequence[str] = (), days: int = 
         created_by_id=actor.member_id,
         expires_at=Now() + timedelta(days=min(max(days, 1), 90)),
     )
-    _record("member:invited", f"invitation {invitation.pk}", actor, {"role": role.value})
+    _record(
+        "member:invited",
+        f"invitation {invitation.pk}",
+        actor,
+        {"after": {"role": role.value, "skills": invitation.skills}},
+    )
     return NewInvitation(invitation, token)
 
 
@@ -67,7 +72,7 @@ def revoke(*, actor: Actor, invitation_id: int) -> None:
     """Make an unused link worthless. Raises NotAllowed; an unknown id is no error."""
     access.require(actor, Verb.MANAGE)
     rows = Invitation.objects.filter(pk=invitation_id, project_id=actor.project_id, used_at=None)
-    if rows.update(revoked_at=Now()):
+    if rows.filter(revoked_at=None).update(revoked_at=Now()):
         _record("invitation:revoked", f"invitation {invitation_id}", actor, {})
 
 
@@ -89,7 +94,7 @@ def accept(*, token: str, user_id: int) -> Membership:
     invitation = Invitation.objects.select_for_update().get(pk=found.pk)
     if invitation.used_at is not None:
         raise InvitationGone
-    project = Project.objects.select_for_update().get(pk=invitation.project_id)
+    project = Project.objects.select_for_update(no_key=True).get(pk=invitation.project_id)
     member = Membership.objects.filter(project=project, user_id=user_id).first()
     if member is None:
         member = Membership.objects.create(
@@ -103,7 +108,11 @@ def accept(*, token: str, user_id: int) -> Membership:
         raise InvitationGone
     Invitation.objects.filter(pk=invitation.pk).update(used_by=member, used_at=Now())
     AuditEvent.objects.record(
-        "member:joined", f"member {member.pseudonym}", project_id=project.pk, member_id=member.pk
+        "member:joined",
+        f"member {member.pseudonym}",
+        project_id=project.pk,
+        member_id=member.pk,
+        data={"invitation": invitation.pk, "after": {"role": member.role}},
     )
     return member
 
@@ -112,7 +121,7 @@ def accept(*, token: str, user_id: int) -> Membership:
 def change(*, actor: Actor, member_id: int, changes: Changes) -> Membership:
     """Change role, skills or cap. Raises NotAllowed, NotYourself (a role of one's own), Membership.DoesNotExist."""
     access.require(actor, Verb.MANAGE)
-    member = Membership.objects.select_for_update().get(pk=member_id, project_id=actor.project_id)
+    member = _locked(actor, member_id)
     before = {"role": member.role, "skills": member.skills, "cap": member.cap_per_day}
     if changes.role is not None and changes.role != member.role:
         if member.pk == actor.member_id:
@@ -133,11 +142,34 @@ def change(*, actor: Actor, member_id: int, changes: Changes) -> Membership:
 def remove(*, actor: Actor, member_id: int, reason: str) -> Membership:
     """Take a person out: no more access, live work goes back, labels stay. Raises NotAllowed, NotYourself."""
     access.require(actor, Verb.MANAGE)
-    member = Membership.objects.select_for_update().get(pk=member_id, project_id=actor.project_id)
+    member = _locked(actor, member_id)
     if member.pk == actor.member_id:
         raise NotYourself("Ask another manager to remove you.")
-    set_state(member, Membership.State.REMOVED, reason.strip()[:300])
-    _record("member:removed", f"member {member.pseudonym}", actor, {"reason": reason})
+    before = member.state
+    if before != Membership.State.REMOVED:
+        set_state(member, Membership.State.REMOVED, reason.strip()[:300])
+        data = {"reason": member.state_reason, "before": {"state": before}, "after": {"state": member.state}}
+        _record("member:removed", f"member {member.pseudonym}", actor, data)
+    return member
+
+
+@transaction.atomic
+def set_exam(*, actor: Actor, member_id: int, passed: bool, reason: str) -> Membership:
+    """Let a person work without (more of) the exam, or open it again with items they haven't had.
+
+    Raises NotAllowed, NotYourself, Membership.DoesNotExist.
+    """
+    access.require(actor, Verb.MANAGE)
+    member = _locked(actor, member_id)
+    if member.pk == actor.member_id:
+        raise NotYourself("Ask another manager about your exam.")
+    before = member.exam
+    member.exam = Membership.Exam.PASSED if passed else Membership.Exam.OPEN
+    member.save(update_fields=["exam"])
+    if not passed:
+        Membership.objects.filter(pk=member.pk).update(exam_since=Now())
+    data = {"reason": reason.strip()[:300], "before": {"exam": before}, "after": {"exam": member.exam}}
+    _record("exam:set", f"member {member.pseudonym}", actor, data)
     return member
 
 
@@ -152,12 +184,21 @@ def set_state(member: Membership, state: Membership.State, reason: str) -> None:
         queueing.release(assignment, Assignment.State.EXPIRED, "assignment:released")
 
 
-def reopen_work(solution_ids: Sequence[int]) -> None:
+def recount(project_id: int, solution_ids: Iterable[int]) -> None:
     """Have the consensus of these solutions computed anew, in jobs."""
-    for solution_id in set(solution_ids):
+    for number, solution_id in enumerate(sorted(set(solution_ids))):
         enqueue(
-            kind="consensus.update", subject=f"solution {solution_id}", payload={"solution_id": solution_id}
+            kind="consensus.update",
+            subject=f"solution {solution_id}",
+            project_id=project_id,
+            payload={"solution_id": solution_id},
+            announce=number == 0,
         )
+
+
+def _locked(actor: Actor, member_id: int) -> Membership:
+    # No key lock: a submit that has locked its assignment must still be able to point here.
+    return Membership.objects.select_for_update(no_key=True).get(pk=member_id, project_id=actor.project_id)
 
 
 def _clean_skills(skills: Sequence[str]) -> list[str]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
-from django.utils import timezone
 
 from annotator.actions import access, hidden_checks
 from annotator.actions.access import Actor, Verb
@@ -21,7 +20,8 @@ from annotator.actions.slots import lease, release_slot, take_slot
 from annotator.core import sampling
 from annotator.core.sampling import Route, Shares
 from annotator.jobs import enqueue
-from annotator.models import Annotation, Assignment, AuditEvent, Membership, Project, QueueRow
+from annotator.models import Assignment, AuditEvent, Membership, Project, QueueRow
+from annotator.queries import waiting
 
 RERANK_CHUNK = 5_000
 _chance = random.SystemRandom()
@@ -33,7 +33,8 @@ class NothingForYou(Exception):
     """No solution for this person now.
 
     ``reason``: all_done; waiting (others hold what is left, or it needs other people); skills (what is left asks for
-    skills the person lacks); paused; cap (enough for today); enough (holds two already); exam_failed; exam_pending.
+    skills the person lacks); paused; cap (enough for today); enough (holds two already); exam_failed; exam_pending;
+    exam_unready (the exam has too few items).
     """
 
     def __init__(self, reason: str) -> None:
@@ -114,12 +115,8 @@ def _renew(assignment: Assignment, project: Project) -> Assignment:
 
 
 def _check_cap(member: Membership, project: Project, *, ahead: int) -> None:
-    cap = member.cap_per_day if member.cap_per_day is not None else project.cap_per_day
-    if cap is None:
-        return
-    since = timezone.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    today = Annotation.objects.filter(member=member, version=1, submitted_at__gte=since).count()
-    if today + ahead >= cap:
+    cap = waiting.cap_of(member, project)
+    if cap is not None and waiting.done_today(member.pk) + ahead >= cap:
         raise NothingForYou("cap")
 
 
@@ -148,7 +145,10 @@ def _exam(member: Membership, project: Project) -> Assignment | None:
         return None
     if member.exam == Membership.Exam.FAILED:
         raise NothingForYou("exam_failed")
-    item = hidden_checks.claim_exam(member, project)
+    try:
+        item = hidden_checks.claim_exam(member, project)
+    except hidden_checks.NoExam:
+        raise NothingForYou("exam_unready") from None
     if item is None:
         raise NothingForYou("exam_pending")
     return item
@@ -183,17 +183,7 @@ def _waited_for(routes: Sequence[Route], member: Membership, project: Project) -
         assignment = claim(route, member, project, blocking=True)
         if assignment is not None:
             return assignment
-    raise NothingForYou(_why_nothing(member, project))
-
-
-def _why_nothing(member: Membership, project: Project) -> str:
-    rows = QueueRow.objects.filter(project=project)
-    if rows.open().unseen_by(member.pk).exists():
-        return "skills"
-    held = Assignment.objects.filter(
-        project=project, state=Assignment.State.LIVE, purpose=Assignment.Purpose.WORK
-    ).exists()
-    return "waiting" if held or rows.open().exists() else "all_done"
+    raise NothingForYou(waiting.why_no_work(member.pk, project.pk))
 
 
 @transaction.atomic

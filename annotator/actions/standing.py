@@ -6,16 +6,16 @@ words, so that a corrected gold item corrects what came of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
 
-from annotator.actions import access
+from annotator.actions import access, alerts
 from annotator.actions.access import Actor, Verb
-from annotator.actions.members import reopen_work, set_state
+from annotator.actions.members import NotYourself, recount, set_state
 from annotator.actions.slots import release_slot, take_slot
+from annotator.core.labels import FinishReason
 from annotator.core.screening import Override, Rule, Standing, State, fit_rule, follow
 from annotator.models import (
     Annotation,
@@ -30,6 +30,7 @@ from annotator.models import (
 )
 
 QUARANTINE = "quarantine"
+ACTIVE = Membership.State.ACTIVE
 WORDS = {Override.CLEAR.value, Override.PAUSE.value}
 REASON = "Hidden checks went wrong more often than they should; a manager will look at it with you."
 
@@ -47,9 +48,15 @@ class Event:
 
 
 def events_of(member_id: int) -> list[Event]:
-    """What the standing is followed from, in order of time: hidden gold and managers' words."""
+    """What the standing is followed from, in order of time: hidden gold and managers' words.
+
+    Each check counts once, by the version that stands, and not at all once its gold has turned out wrong.
+    """
     results = GoldResult.objects.filter(
-        member_id=member_id, annotation__assignment__purpose=Assignment.Purpose.GOLD
+        member_id=member_id,
+        annotation__assignment__purpose=Assignment.Purpose.GOLD,
+        annotation__current=True,
+        annotation__solution__gold__void=False,
     ).values_list("annotation__submitted_at", "item_right")
     words = StandingEvent.objects.filter(member_id=member_id, kind__in=WORDS).values_list("at", "kind")
     found = [Event(at, right) for at, right in results] + [Event(at, Override(kind)) for at, kind in words]
@@ -67,6 +74,8 @@ def rule_of(project: Project) -> Rule:
         member__project=project,
         member__standing=Membership.Standing.CLEAR,
         annotation__solution_id__in=items,
+        annotation__current=True,
+        annotation__solution__gold__void=False,
     ).values_list("member_id", "item_right")
     for member_id, right in rows:
         outcomes.setdefault(member_id, []).append(right)
@@ -81,6 +90,7 @@ def update(*, member_id: int) -> Standing:
     standing = follow([event.outcome for event in events], rule_of(member.project))
     if standing.state.value == member.standing:
         return standing
+    before = member.standing
     member.standing = standing.state.value
     member.save(update_fields=["standing"])
     StandingEvent.objects.create(
@@ -91,9 +101,16 @@ def update(*, member_id: int) -> Standing:
         f"member {member.pseudonym}",
         project_id=member.project_id,
         member_id=member.pk,
-        data={"statistic": round(standing.statistic, 3), "items": standing.n_items},
+        data={
+            "statistic": round(standing.statistic, 3),
+            "items": standing.n_items,
+            "before": {"standing": before},
+            "after": {"standing": member.standing},
+        },
     )
-    if standing.state is State.PAUSED and member.project.auto_pause:
+    if before == State.PAUSED.value:
+        _tell_of_a_wrong_pause(member)
+    if standing.state is State.PAUSED and member.project.auto_pause and member.state == ACTIVE:
         set_state(member, Membership.State.PAUSED, REASON)
         since = events[standing.last_clear].at if standing.last_clear >= 0 else None
         quarantine(member, since=since)
@@ -114,7 +131,7 @@ def quarantine(member: Membership, *, since: datetime | None) -> int:
     for assignment in assignments.filter(annotations__in=ids).order_by("solution_id"):
         release_slot(assignment)
         Assignment.objects.filter(pk=assignment.pk).update(slot=None)
-    _recount(solutions)
+    recount(member.project_id, solutions)
     AuditEvent.objects.record(
         "annotations:quarantined",
         f"member {member.pseudonym}",
@@ -131,9 +148,11 @@ def override(
 ) -> Membership:
     """A manager clears or pauses a person, with a reason; ``restore`` counts quarantined labels again.
 
-    Raises NotAllowed, NoSuchMember.
+    Raises NotAllowed, NotYourself, NoSuchMember.
     """
     access.require(actor, Verb.MANAGE)
+    if member_id == actor.member_id:
+        raise NotYourself("Ask another manager to pause or clear you.")
     member = (
         Membership.objects.select_for_update(no_key=True)
         .select_related("project")
@@ -143,15 +162,16 @@ def override(
     )
     if member is None:
         raise NoSuchMember
+    before = {"state": member.state, "standing": member.standing}
     StandingEvent.objects.create(
         member=member, kind=word.value, by_id=actor.member_id, reason=reason.strip()[:300]
     )
     member.standing = State.CLEAR.value if word is Override.CLEAR else State.PAUSED.value
     member.save(update_fields=["standing"])
+    restored = 0
     if word is Override.CLEAR:
         set_state(member, Membership.State.ACTIVE, "")
-        if restore:
-            _restore(member)
+        restored = _restore(member) if restore else 0
     else:
         set_state(member, Membership.State.PAUSED, reason.strip()[:300])
     AuditEvent.objects.record(
@@ -159,25 +179,44 @@ def override(
         f"member {member.pseudonym}",
         project_id=member.project_id,
         member_id=actor.member_id,
-        data={"reason": reason, "restored": restore},
+        data={
+            "reason": reason.strip()[:300],
+            "restored": restored,
+            "before": before,
+            "after": {"state": member.state, "standing": member.standing},
+        },
     )
     return member
 
 
-def _restore(member: Membership) -> None:
-    """Count quarantined labels again where their slot is still free; where it isn't, somebody else's count."""
+def _tell_of_a_wrong_pause(member: Membership) -> None:
+    """Followed anew without a gold item that was wrong, the person would not have been paused: a manager decides."""
+    alerts.open_alert(
+        project_id=member.project_id,
+        kind="pause_in_doubt",
+        subject=f"member {member.pseudonym}",
+        sentence=f"Without gold that has turned out wrong, {member.pseudonym} would not have been paused; "
+        "clear them on the members page if you agree.",
+    )
+
+
+def _restore(member: Membership) -> int:
+    """Count quarantined labels again where their slot is still free; where it isn't, somebody else's count.
+
+    Whoever gave up held no slot, and takes none. Returns how many count again.
+    """
     rows = Annotation.objects.filter(member=member, uncounted_reason=QUARANTINE).select_related("assignment")
     solutions = []
     for annotation in rows.order_by("solution_id"):
-        queue_row = QueueRow.objects.open().locked(blocking=True).filter(pk=annotation.solution_id).first()
-        if queue_row is None or annotation.assignment is None:
+        if annotation.assignment is None:
             continue
-        slot = take_slot(queue_row, member.project)
-        Assignment.objects.filter(pk=annotation.assignment.pk).update(slot=slot)
+        if annotation.finish_reason != FinishReason.GIVE_UP:
+            row = QueueRow.objects.open().locked(blocking=True).filter(pk=annotation.solution_id).first()
+            if row is None:
+                continue
+            slot = take_slot(row, member.project)
+            Assignment.objects.filter(pk=annotation.assignment.pk).update(slot=slot)
         Annotation.objects.filter(pk=annotation.pk).update(counted=True, uncounted_reason="")
         solutions.append(annotation.solution_id)
-    _recount(solutions)
-
-
-def _recount(solution_ids: Sequence[int]) -> None:
-    reopen_work(solution_ids)
+    recount(member.project_id, solutions)
+    return len(solutions)

@@ -131,6 +131,8 @@ def _labels(solution: Solution, source: LabelsFrom) -> tuple[Sequence[int | None
         return (reference.labels, "imported") if reference else LeftOut("no_reference_labels")
     decided = next(iter(solution.adjudications.all()), None)
     if decided is not None:
+        if all(label is None for label in decided.labels):
+            return LeftOut("bad_problem")  # so a reviewer decided
         return decided.labels, "adjudicated"
     if source is LabelsFrom.ADJUDICATED:
         return LeftOut("not_adjudicated")

@@ -28,6 +28,7 @@ SENTENCES = {
     "cap": "You have done what one person may do here in a day; more tomorrow.",
     "exam_failed": "The exam was not passed; a manager can open it again.",
     "exam_pending": "Your exam is being looked at; this takes a moment.",
+    "exam_unready": "The exam of this project isn't ready; a manager has to choose its solutions first.",
 }
 
 
