@@ -106,12 +106,9 @@ def submit(
         return repeated
     if not _takes_labels(assignment):
         raise AlreadyClosed
-    details = _checked(assignment, work)
+    details, reason = _checked(assignment, work), _reason(work.finish_reason)
     before = assignment.annotations.filter(current=True).first()
-    why_not = before.uncounted_reason if before else _close(assignment, actor, _reason(work.finish_reason))
-    if before is not None:
-        Annotation.objects.filter(pk=before.pk).update(current=False)
-        Assignment.objects.filter(pk=assignment.pk).update(reopened=False)
+    why_not = _revise(assignment, before, reason) if before else _close(assignment, actor, reason)
     annotation = Annotation.objects.create(
         solution=assignment.solution,
         member_id=actor.member,
@@ -129,17 +126,7 @@ def submit(
         guidelines=Guidelines.objects.filter(project_id=actor.project_id).order_by("-version").first(),
         client_id=client_id,
     )
-    name = "annotation:revised" if before else "annotation:submitted"
-    _record(
-        name, f"annotation {annotation.pk}", actor, {"counted": not why_not, "version": annotation.version}
-    )
-    # The same job for gold and for work, so that a submit tells nothing by its time.
-    enqueue(
-        kind="labeling.follow_up",
-        subject=f"annotation {annotation.pk}",
-        project_id=actor.project_id,
-        payload={"annotation_id": annotation.pk},
-    )
+    _follow_up(annotation, actor)
     return Submitted(annotation.pk, annotation.counted)
 
 
@@ -262,6 +249,47 @@ def _checked(assignment: Assignment, work: Work) -> dict[str, Any]:
     return details
 
 
+def _follow_up(annotation: Annotation, actor: Actor) -> None:
+    """The event, and the job: the same for gold and for work, so that a submit tells nothing by its time."""
+    name = "annotation:submitted" if annotation.version == 1 else "annotation:revised"
+    data = {"counted": annotation.counted, "version": annotation.version}
+    _record(name, f"annotation {annotation.pk}", actor, data)
+    enqueue(
+        kind="labeling.follow_up",
+        subject=f"annotation {annotation.pk}",
+        project_id=actor.project_id,
+        payload={"annotation_id": annotation.pk},
+    )
+
+
+def _revise(assignment: Assignment, before: Annotation, reason: FinishReason) -> str:
+    """Take the place of an earlier version; returns why the new labels don't count, or "" when they do.
+
+    Whoever had given up holds no slot: their labels count only where one is still free.
+    """
+    Annotation.objects.filter(pk=before.pk).update(current=False)
+    why_not = before.uncounted_reason
+    if reason is FinishReason.GIVE_UP:
+        release_slot(assignment)
+        assignment.slot = None
+    elif assignment.slot is None and not why_not:
+        why_not = _take_again(assignment)
+    assignment.reopened = False
+    assignment.save(update_fields=["slot", "reopened"])
+    return why_not
+
+
+def _take_again(assignment: Assignment) -> str:
+    """Take a slot for work that holds none; returns "late" when others have filled them all."""
+    if assignment.purpose != Assignment.Purpose.WORK:
+        return ""
+    row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
+    if row.taken >= row.wanted:
+        return "late"
+    assignment.slot = take_slot(row, assignment.project)
+    return ""
+
+
 def _close(assignment: Assignment, actor: Actor, reason: FinishReason) -> str:
     """Move the assignment to submitted; returns why its labels don't count, or "" when they do.
 
@@ -273,12 +301,8 @@ def _close(assignment: Assignment, actor: Actor, reason: FinishReason) -> str:
     if why_not or reason is FinishReason.GIVE_UP:
         release_slot(assignment)
         assignment.slot = None
-    elif assignment.state == Assignment.State.EXPIRED and assignment.purpose == Assignment.Purpose.WORK:
-        row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
-        if row.taken < row.wanted:
-            assignment.slot = take_slot(row, assignment.project)
-        else:
-            why_not = "late"
+    elif assignment.state == Assignment.State.EXPIRED:
+        why_not = _take_again(assignment)
     assignment.state = Assignment.State.SUBMITTED
     assignment.save(update_fields=["state", "slot"])
     Assignment.objects.filter(pk=assignment.pk).update(closed_at=Now())
