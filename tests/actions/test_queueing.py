@@ -16,7 +16,7 @@ from django.db.models.functions import Now
 from annotator.actions import labeling, queueing
 from annotator.actions.access import Actor, NotAllowed, operator
 from annotator.actions.queueing import NothingForYou
-from annotator.models import Annotation, Assignment, Membership, Project, QueueRow
+from annotator.models import Annotation, Assignment, Membership, QueueRow
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -367,38 +367,3 @@ def test_eight_people_race_for_a_hundred_solutions_and_make_a_hundred_labels() -
     per_solution = Counter(Annotation.objects.filter(counted=True).values_list("solution_id", flat=True))
     assert (len(per_solution), set(per_solution.values())) == (100, {1})
     assert not QueueRow.objects.exclude(taken=F("wanted")).exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_new_priorities_are_written_in_committed_chunks() -> None:
-    project = make.project()
-    version = _scored_version(project)
-    rows = [make.work(project) for _ in range(5)]
-    _score(version, rows)
-
-    assert queueing.reprioritize(version_id=version.pk, chunk=2) == 5
-    assert queueing.reprioritize(version_id=version.pk, chunk=2) == 0
-    assert set(QueueRow.objects.values_list("priority", flat=True)) == {0.25}
-
-
-def _scored_version(project: Project):  # type: ignore[no-untyped-def]
-    from annotator.models import Scorer, ScorerVersion
-
-    scorer = Scorer.objects.get(project=project)
-    return ScorerVersion.objects.create(scorer=scorer, version="v1", measures="correctness", threshold=0.5)
-
-
-def _score(version, rows) -> None:  # type: ignore[no-untyped-def]
-    from annotator.models import Score
-
-    for row in rows:
-        Score.objects.create(
-            solution=row.solution,
-            version=version,
-            n_steps=3,
-            values=[0.5, 0.5, 0.5],
-            spread=[0.1, 0.1, 0.1],
-            priority=0.25,
-            tiebreak=0.1,
-            predicted_stop=-1,
-        )
