@@ -28,8 +28,10 @@ def test_workers_killed_in_the_middle_lose_nothing_and_double_nothing(broker: st
         before = Score.objects.count()
         beat()
         worker = Worker(broker)
-        until(lambda at=before: Score.objects.count() > at, "it has begun", log=worker.log)  # type: ignore[misc]
-        worker.kill()
+        try:
+            until(lambda at=before: Score.objects.count() > at, "it has begun", log=worker.log)  # type: ignore[misc]
+        finally:
+            worker.kill()
         assert Score.objects.count() < MANY, f"worker {life + 1} was too quick to be killed in the middle"
         half_a_minute_passes()
 
