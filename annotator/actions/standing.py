@@ -162,10 +162,8 @@ def override(
     )
     if member is None:
         raise NoSuchMember
-    before = {"state": member.state, "standing": member.standing}
-    StandingEvent.objects.create(
-        member=member, kind=word.value, by_id=actor.member_id, reason=reason.strip()[:300]
-    )
+    before, reason = {"state": member.state, "standing": member.standing}, reason.strip()[:300]
+    StandingEvent.objects.create(member=member, kind=word.value, by_id=actor.member_id, reason=reason)
     member.standing = State.CLEAR.value if word is Override.CLEAR else State.PAUSED.value
     member.save(update_fields=["standing"])
     restored = 0
@@ -173,14 +171,14 @@ def override(
         set_state(member, Membership.State.ACTIVE, "")
         restored = _restore(member) if restore else 0
     else:
-        set_state(member, Membership.State.PAUSED, reason.strip()[:300])
+        set_state(member, Membership.State.PAUSED, reason)
     AuditEvent.objects.record(
         f"member:{'cleared' if word is Override.CLEAR else 'paused'}",
         f"member {member.pseudonym}",
         project_id=member.project_id,
         member_id=actor.member_id,
         data={
-            "reason": reason.strip()[:300],
+            "reason": reason,
             "restored": restored,
             "before": before,
             "after": {"state": member.state, "standing": member.standing},
