@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from checks import HOST, CannotGoOn, check_port, only_demo, var_folder  # noqa: E402
 
-from annotator.embedded import Services, ServicesUnavailable, hold, secret_key  # noqa: E402
+from annotator.embedded import Services, ServicesUnavailable, hold, named, secret_key  # noqa: E402
 from annotator.embedded.services import dies_with_its_parent  # noqa: E402
 
 PATIENCE = 90  # seconds until the first page and the first answer of a worker
@@ -227,8 +227,9 @@ def run(port: int, var: Path) -> None:
     children: list[Child] = []
     preparation: Preparation | None = None
     services: Services | None = None
+    given = named()  # before set_environment writes there what the children are to use
     try:
-        services = hold(var)
+        services = hold(var, given=given)
         set_environment(services, var)
         preparation = Preparation(var)
         await_preparation(preparation, var)
@@ -247,7 +248,7 @@ def run(port: int, var: Path) -> None:
             if not services.alive():
                 say("The embedded services ended; starting them again.")
                 services.release()
-                services = hold(var)
+                services = hold(var, given=given)
             time.sleep(0.3)
     finally:
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -12,6 +12,6 @@ The services listen on Unix sockets only, in a folder that nobody else can enter
 """
 
 from annotator.embedded.errors import ServicesUnavailable
-from annotator.embedded.holding import Services, hold, secret_key
+from annotator.embedded.holding import Services, hold, named, secret_key
 
-__all__ = ["Services", "ServicesUnavailable", "hold", "secret_key"]
+__all__ = ["Services", "ServicesUnavailable", "hold", "named", "secret_key"]

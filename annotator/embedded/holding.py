@@ -18,6 +18,7 @@ from typing import Any
 from annotator.embedded.errors import ServicesUnavailable
 
 ROOT = Path(__file__).resolve().parents[2]
+Named = tuple[str | None, str | None]
 
 
 @dataclass
@@ -56,12 +57,18 @@ class Services:
         self.release()
 
 
-def hold(var: Path, *, throwaway: bool = False) -> Services:
+def named() -> Named:
+    """What the environment names: a database and a broker, each None where it doesn't."""
+    return os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+
+
+def hold(var: Path, *, throwaway: bool = False, given: Named | None = None) -> Services:
     """Services for as long as this process lives: those the environment names, else embedded ones in ``var``.
 
+    ``given`` stands for the environment, for a caller that has since written what it holds there.
     ``throwaway`` is for tests: no fsync, and the folder is removed at the end. Raises ServicesUnavailable.
     """
-    database, broker = os.environ.get("DATABASE_URL"), os.environ.get("REDIS_URL")
+    database, broker = named() if given is None else given
     if database and broker:
         return Services(database, broker)
     run = _prepare(var)
@@ -80,7 +87,7 @@ def secret_key(var: Path) -> str:
     """The random key of this folder's demo, made at the first call; only its owner can read the file."""
     path = var / "secret_key"
     with _locked(_prepare(var) / "secret.lock"):
-        if not path.exists():
+        if not path.exists() or not path.stat().st_size:
             new = path.with_suffix(".new")
             new.touch(mode=0o600)
             new.write_text(secrets.token_urlsafe(48))
@@ -157,7 +164,8 @@ def _read_state(run: Path) -> dict[str, Any] | None:
     """What the living keeper says once its services answer; None where no keeper lives, or it is ending."""
     while True:
         alive = _keeper_lives(run)  # before the file: what a keeper says last must be seen
-        with contextlib.suppress(FileNotFoundError):
+        # One cut short when the machine went down says nothing, like one that isn't there.
+        with contextlib.suppress(FileNotFoundError, json.JSONDecodeError):
             state: dict[str, Any] = json.loads((run / "keeper.json").read_text())
             if alive and "error" not in state:
                 return state

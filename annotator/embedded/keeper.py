@@ -46,6 +46,9 @@ def keep(var: Path, throwaway: bool) -> int:
     except ServicesUnavailable as error:
         _say(run, {"error": str(error)})
         return 1
+    except OSError as error:
+        _say(run, {"error": f"The embedded services can't use {error.filename or var}: {error.strerror}."})
+        return 1
     else:
         (run / "keeper.json").unlink()
         return 0

@@ -77,7 +77,10 @@ class Service:
         assert self.process is not None
         while not self.ready():
             if self.process.poll() is not None:
-                raise ServicesUnavailable(f"{self.name} could not start: {self.reason()} (see {self.log}).")
+                raise ServicesUnavailable(
+                    f"{self.name} could not start: {self.reason()} (see {self.log}); if its folder is damaged, "
+                    "put it back from a backup or forget it with 'make demo-reset'."
+                )
             time.sleep(0.005)
 
     def reason(self) -> str:
@@ -103,8 +106,8 @@ class Service:
         sys.stdout.write(f"{self.name} died and is restarted\n")
         sys.stdout.flush()
         self.end_orphan()
-        self.start()
         try:
+            self.start()
             self.wait_until_ready()
         except ServicesUnavailable as error:
             sys.stdout.write(f"{error}\n")
@@ -199,9 +202,10 @@ class Postgres(Service):
     def _check_version(self) -> None:
         try:
             made_by = (self.data / "PG_VERSION").read_text().strip()
-        except OSError:
+            int(made_by)
+        except (OSError, ValueError):
             raise ServicesUnavailable(
-                f"{self.data} is not a database folder (it has no PG_VERSION): put it back from a backup, "
+                f"{self.data} is not a database folder (it has no readable PG_VERSION): put it back from a backup, "
                 "or forget it with 'make demo-reset'."
             ) from None
         installed = major_version(postgres_binary())
@@ -253,8 +257,12 @@ class Postgres(Service):
     def _forget_a_reused_pid(self) -> None:
         """After a crash the number in postmaster.pid may by now be some other program's."""
         pidfile = self.data / "postmaster.pid"
-        with contextlib.suppress(FileNotFoundError, ValueError, IndexError):
-            pid = int(pidfile.read_text().split()[0])
+        with contextlib.suppress(FileNotFoundError):
+            try:
+                pid = int(pidfile.read_text().split()[0])
+            except (ValueError, IndexError):
+                pidfile.unlink()  # cut short when the machine went down; PostgreSQL would refuse it
+                return
             _end(pid, str(self.data), self.stop_signal)
             if _command_of(pid) and str(self.data) not in _command_of(pid):
                 pidfile.unlink()
