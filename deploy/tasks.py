@@ -33,7 +33,7 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("setup", help="install everything into .venv and frontend/, start nothing")
     commands.add_parser(
         "demo", help="set up, start everything, print the address and the logins"
-    ).add_argument("--port", type=int, default=int(os.environ.get("PORT") or 8000))
+    ).add_argument("--port", type=int, default=os.environ.get("PORT") or "8000")
     commands.add_parser("demo-reset", help="forget the demo's data")
     commands.add_parser("test", help="run all tests; further words go to pytest")
     commands.add_parser("lint", help="formatting, types, import contracts, migrations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from annotator.models import Project
 
 UNUSABLE = 2
+_UNSTORABLE = re.compile("[\ud800-\udfff]")
 
 
 class StepmarkCommand(BaseCommand):
@@ -21,6 +23,13 @@ class StepmarkCommand(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object on stdout")
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Refuse words that are no text before they meet the database; a path may be any bytes."""
+        for name, value in options.items():
+            if isinstance(value, str) and _UNSTORABLE.search(value):
+                raise unusable(f"What was given for {name} is not UTF-8 text.")
+        return super().execute(*args, **options)
 
     def report(self, options: Mapping[str, Any], values: Mapping[str, Any], sentence: str) -> None:
         """Say what was done: to a program or to a person."""

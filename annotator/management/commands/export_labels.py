@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 from django.core.management.base import CommandParser
 
@@ -24,7 +25,7 @@ class Command(StepmarkCommand):
         super().add_arguments(parser)
         parser.add_argument("--project", required=True, metavar="SLUG")
         parser.add_argument("--format", required=True, choices=list(CODECS))
-        parser.add_argument("--out", required=True, metavar="FILE", help="- for stdout")
+        parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="- for stdout")
         parser.add_argument(
             "--labels", default=LabelsFrom.CONSENSUS.value, choices=[each.value for each in LabelsFrom]
         )
@@ -42,7 +43,7 @@ class Command(StepmarkCommand):
         holdout.add_argument("--leave-out-holdout", action="store_const", const=False, dest="holdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        to_stdout = options["out"] == "-"
+        to_stdout = str(options["out"]) == "-"
         if to_stdout and options["json"]:
             raise unusable(
                 "--out - writes the labels to stdout, where --json would mix with them; name a file."
@@ -51,26 +52,44 @@ class Command(StepmarkCommand):
         try:
             export = exports.start(actor=access.operator(project), recipe=_recipe(options))
             if to_stdout:
-                self._write(export, sys.stdout.buffer)
+                self._to_stdout(export)
             else:
-                self._to_file(export, Path(options["out"]))
+                self._to_file(export, options["out"])
         except PolicyError as error:
             raise unusable(f"{error} (--neutral, --after-first-error).") from error
         self._report(export, options, to_stdout)
 
-    def _to_file(self, export: Export, path: Path) -> None:
-        """Into a file beside the target first, so that a half-written export never stands under its name."""
-        beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    def _to_stdout(self, export: Export) -> None:
         try:
-            with beside.open("wb") as file:
-                self._write(export, file)
-            beside.replace(path)
+            self._write(export, sys.stdout.buffer)
         except OSError as error:
-            raise unusable(f"{path} can't be written: {error.strerror}.") from error
-        finally:
-            beside.unlink(missing_ok=True)
+            # Python flushes stdout once more at its end, and would complain again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise unusable(f"The labels can't be written to stdout: {error.strerror}.") from error
 
-    def _write(self, export: Export, file: BinaryIO) -> None:
+    def _to_file(self, export: Export, path: Path) -> None:
+        """Into a file beside the target first, so that a half-written export never stands under its name.
+
+        A link keeps pointing where it does; a device or a pipe is written to and stays what it is.
+        """
+        try:
+            target = path.resolve()
+            if target.exists() and not target.is_file():
+                with target.open("wb") as file:
+                    return self._write(export, file)
+            with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".stepmark-", delete=False) as file:
+                beside = Path(file.name)
+                try:
+                    self._write(export, file)
+                    beside.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+                    beside.replace(target)
+                finally:
+                    beside.unlink(missing_ok=True)
+        except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle, before Python 3.13
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise unusable(f"{path} can't be written: {reason}.") from error
+
+    def _write(self, export: Export, file: IO[bytes]) -> None:
         bar = Bar(self)
         for line in export:
             file.write(line)
@@ -98,6 +117,13 @@ class Command(StepmarkCommand):
             self.report(options, values, sentence)
         if export.codec.lost_fields and not options["json"]:
             self.say(f"{export.codec.name} can't carry: {'; '.join(export.codec.lost_fields)}.")
+
+
+def _umask() -> int:
+    """What a new file of ours may not allow; it can only be read by setting it."""
+    current = os.umask(0o077)
+    os.umask(current)
+    return current
 
 
 def _recipe(options: dict[str, Any]) -> Recipe:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -73,7 +74,7 @@ class Command(StepmarkCommand):
 
         source = Source(
             file=file,
-            filename=path.name,
+            filename=os.fsencode(path.name).decode(errors="replace"),  # a name may be any bytes
             format=options["format"],
             labels_as=LabelsAs(options["labels"]),
             segment_rule=options["segment"],
