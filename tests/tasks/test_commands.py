@@ -83,6 +83,12 @@ def test_create_user_prints_a_made_up_password_once(project: Project) -> None:
     assert Membership.objects.get().role == ended.json["role"] == "manager"
 
 
+def test_create_user_lets_somebody_who_is_there_join_another_project(project: Project) -> None:
+    Ended("create_user", "ann")
+    ended = Ended("create_user", "ann", "--project", "algebra", "--role", "manager", "--json")
+    assert (ended.status, ended.json["role"], "password" in ended.json) == (0, "manager", False)
+
+
 def test_create_user_never_prints_a_password_that_was_given() -> None:
     ended = Ended("create_user", "ann", "--password", "quite-a-long-secret-17")
 

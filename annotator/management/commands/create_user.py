@@ -5,16 +5,17 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 from django.db import transaction
 
 from annotator.actions.projects import AlreadyExists, Refused, add_member, create_user
 from annotator.management.base import StepmarkCommand, unusable
-from annotator.models import Role
+from annotator.models import Membership, Role
 
 
 class Command(StepmarkCommand):
-    help = "Make a person who can sign in; with --project, a member of it."
+    help = "Make a person who can sign in; with --project, a member of it. Somebody who is there already joins it too."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
@@ -32,22 +33,40 @@ class Command(StepmarkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["role"] and not options["project"]:
             raise unusable("A role is one in a project: name it with --project.")
-        role = Role(options["role"] or Role.ANNOTATOR)
+        known = User.objects.filter(username=options["name"]).first()
+        if known is not None and options["project"] and not options["password"]:
+            self._add(known, options)
+        else:
+            self._make(options)
+
+    def _add(self, user: User, options: dict[str, Any]) -> None:
+        """Somebody who can sign in already joins one more project."""
+        member = self._member(user, options)
+        values = {"user": user.username, "project": options["project"]}
+        values |= {"role": member.role, "pseudonym": member.pseudonym}
+        sentence = f"'{user.username}' is now {member.role} in '{options['project']}' as {member.pseudonym}."
+        self.report(options, values, sentence)
+
+    def _make(self, options: dict[str, Any]) -> None:
         password = options["password"] or secrets.token_urlsafe(12)
         try:
             user = create_user(username=options["name"], password=password)
-            member = None
-            if options["project"]:
-                project = self.project(options["project"])
-                member = add_member(project=project, user=user, role=role)
         except (AlreadyExists, Refused) as error:
             raise unusable(str(error)) from error
         values: dict[str, Any] = {"user": user.username, "project": options["project"], "role": None}
         sentence = f"Made '{user.username}'"
-        if member is not None:
+        if options["project"]:
+            member = self._member(user, options)
             values |= {"role": member.role, "pseudonym": member.pseudonym}
             sentence += f", {member.role} in '{options['project']}' as {member.pseudonym}"
         if not options["password"]:
             values["password"] = password
             sentence += f"; the password, shown once: {password}"
         self.report(options, values, sentence + ".")
+
+    def _member(self, user: User, options: dict[str, Any]) -> Membership:
+        project = self.project(options["project"])
+        try:
+            return add_member(project=project, user=user, role=Role(options["role"] or Role.ANNOTATOR))
+        except (AlreadyExists, Refused) as error:
+            raise unusable(str(error)) from error
