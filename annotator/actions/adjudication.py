@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -237,7 +237,7 @@ def _last(solution: Solution) -> dict[str, object] | None:
     return {"from": "consensus", "stop": consensus.stop, "state": consensus.state} if consensus else None
 
 
-def _record(name: str, case: AdjudicationCase, actor: Actor, data: dict[str, object]) -> None:
+def _record(name: str, case: AdjudicationCase, actor: Actor, data: Mapping[str, object]) -> None:
     AuditEvent.objects.record(
         name, f"case {case.pk}", project_id=actor.project_id, member_id=actor.member_id, data=data
     )

@@ -70,7 +70,8 @@ def _choose(project: Project) -> list[int]:
     active = Membership.objects.filter(project=project).exclude(state=Membership.State.REMOVED)
     had = Assignment.objects.filter(solution_id=OuterRef("solution_id"), member__in=active)
     fresh = Gold.objects.filter(~Exists(had), project=project).usable(Gold.Use.HIDDEN).order_by("?")
-    wrong, sound = [], []
+    wrong: list[int] = []
+    sound: list[int] = []
     for item in fresh.only("solution_id", "accept"):
         (sound if NO_ERROR in acceptable_stops(item.accept) else wrong).append(item.solution_id)
     size = project.calibration_size

@@ -47,11 +47,12 @@ def claim_gold(member: Membership, project: Project) -> Assignment | None:
 
 
 def claim_exam(member: Membership, project: Project) -> Assignment | None:
-    """The next exam item, or None once this person has had all that the exam asks for. A skipped one is asked anew.
+    """The next exam item, or None once this person has had all that the exam asks for. Skipped or wrong ones are asked anew.
 
     Raises NoExam where there are too few items.
     """
-    if exam_items(member).exclude(state=Assignment.State.SKIPPED).count() >= project.exam_size:
+    asked = exam_items(member).exclude(state=Assignment.State.SKIPPED).exclude(solution__gold__void=True)
+    if asked.count() >= project.exam_size:
         return None
     items = Gold.objects.filter(project=project).usable(Gold.Use.EXAM).unseen_by(member.pk)
     item = items.order_by("?").first()

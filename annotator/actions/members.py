@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -209,7 +209,7 @@ def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
 
 
-def _record(name: str, subject: str, actor: Actor, data: dict[str, object]) -> None:
+def _record(name: str, subject: str, actor: Actor, data: Mapping[str, object]) -> None:
     AuditEvent.objects.record(
         name, subject, project_id=actor.project_id, member_id=actor.member_id, data=data
     )
