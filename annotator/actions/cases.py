@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from annotator.models import AdjudicationCase, AuditEvent, Consensus, Solution
+import random
 
+from django.db.models import Max, Min
+
+from annotator.models import AdjudicationCase, AuditEvent, Consensus, QueueRow, Solution
+
+#: How many ids are drawn at a time, and how often, before no agreed solution is found.
+DRAWN, DRAWS = 200, 25
+_chance = random.SystemRandom()
 DISPUTED = frozenset({AdjudicationCase.Reason.TIE, AdjudicationCase.Reason.DISPUTE})
 
 
@@ -34,7 +41,14 @@ def open_case(
 
 
 def _draw_one(project_id: int) -> None:
-    agreed = (
+    """Open a blind case on an agreed solution, each as likely as any other.
+
+    Ids are drawn and those that don't qualify rejected, so that the draw costs the same in a large project.
+    """
+    ends = QueueRow.objects.filter(project_id=project_id).aggregate(first=Min("pk"), last=Max("pk"))
+    if ends["first"] is None:
+        return
+    qualified = (
         Consensus.objects.filter(
             solution__project_id=project_id,
             solution__gold=None,
@@ -44,8 +58,13 @@ def _draw_one(project_id: int) -> None:
         )
         .select_related("solution")
         .select_for_update(of=("solution",), no_key=True, skip_locked=True)
-        .order_by("?")
-        .first()
     )
-    if agreed is not None:
-        open_case(solution=agreed.solution, reason=AdjudicationCase.Reason.RANDOM, blind=True)
+    span = ends["last"] - ends["first"] + 1
+    for _ in range(DRAWS if span > DRAWN else 1):
+        size = min(DRAWN, span)
+        drawn = [ends["first"] + offset for offset in _chance.sample(range(span), size)]
+        found = {each.pk: each for each in qualified.filter(pk__in=drawn)}
+        for pk in drawn:
+            if pk in found:
+                open_case(solution=found[pk].solution, reason=AdjudicationCase.Reason.RANDOM, blind=True)
+                return

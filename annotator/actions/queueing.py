@@ -239,6 +239,22 @@ def reprioritize(*, version_id: int, chunk: int = RERANK_CHUNK) -> int:
             return changed
 
 
+def rank_new(*, solution_ids: Sequence[int], version_id: int) -> None:
+    """Give freshly scored rows that no version has ranked yet their place, in the caller's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH due AS (SELECT q.solution_id, q.holdout, s.priority, s.tiebreak FROM annotator_queuerow q "
+            "JOIN annotator_score s ON s.solution_id = q.solution_id AND s.version_id = %s "
+            "WHERE q.solution_id = ANY(%s) AND q.ranked_by_id IS NULL ORDER BY q.solution_id "
+            "FOR NO KEY UPDATE OF q) "
+            "UPDATE annotator_queuerow q SET ranked_by_id = %s, "
+            "priority = CASE WHEN due.holdout THEN 0 ELSE due.priority END, "
+            "tiebreak = CASE WHEN due.holdout THEN 0 ELSE due.tiebreak END "
+            "FROM due WHERE q.solution_id = due.solution_id",
+            [version_id, list(solution_ids), version_id],
+        )
+
+
 def ask_for_new_order(*, project_id: int, version_id: int) -> None:
     """Have the queue re-ranked by a worker."""
     enqueue(

@@ -13,7 +13,15 @@ from annotator.actions.access import Actor, Verb
 from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.jobs import Claimed, enqueue, extend
-from annotator.models import AuditEvent, Score, ScoreFailure, Scorer, ScorerVersion, Solution
+from annotator.models import (
+    AuditEvent,
+    QueueRow,
+    Score,
+    ScoreFailure,
+    Scorer,
+    ScorerVersion,
+    Solution,
+)
 from annotator.scorers import make
 from annotator.scorers.base import InvalidScores, Scored, ScoringInput, checked
 from annotator.scorers.base import ScoreFailure as Failure
@@ -126,9 +134,24 @@ def score_batch(*, job: Claimed) -> int:
         with transaction.atomic():
             extend(job)
             written += _keep(batch, inputs, results, version)
-    with transaction.atomic():
-        queueing.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk)
+            queueing.rank_new(solution_ids=[one.pk for one in batch], version_id=version.pk)
+    if _replaces_another(version):
+        with transaction.atomic():
+            queueing.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk)
     return written
+
+
+def _replaces_another(version: ScorerVersion) -> bool:
+    """Whether rows still stand in an older version's order and this one has tried every solution by now.
+
+    Until then the old order serves, so that the two are never mixed.
+    """
+    rows = QueueRow.objects.filter(project_id=version.scorer.project_id)
+    if not rows.exclude(ranked_by=version).exclude(ranked_by=None).exists():
+        return False
+    tried = ScoreFailure.objects.filter(version=version).values("solution_id")
+    waiting = Solution.objects.filter(project_id=version.scorer.project_id).exclude(scores__version=version)
+    return not waiting.exclude(pk__in=tried).exists()
 
 
 def _keep(
