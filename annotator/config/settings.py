@@ -136,7 +136,9 @@ AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
 SILENCED_SYSTEM_CHECKS = ["axes.W003"] if ENVIRONMENT == "test" else []
 
-LANGUAGE_CODE = "en"
+#: One language a server; where there is no catalogue for it (annotator/locale), the words stay English.
+LANGUAGE_CODE = os.environ.get("STEPMARK_LANGUAGE", "en")
+LOCALE_PATHS = [BASE_DIR / "annotator" / "locale"]
 TIME_ZONE = "UTC"
 USE_I18N = True
 USE_TZ = True

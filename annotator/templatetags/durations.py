@@ -6,28 +6,27 @@ from django import template
 from django.utils.translation import gettext
 
 register = template.Library()
+#: A narrow space at which no line breaks.
+NARROW = "\u202f"
 
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Seconds in the two largest units that matter.
-
-    >>> [duration(value) for value in (None, 8.4, 75, 3600, 7500)]
-    ['–', '8 s', '1 min 15 s', '1 h', '2 h 5 min']
-    """
+    """Seconds in as many units as matter; numbers and units stay on one line."""
     if seconds is None:
         return "–"
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
+    minutes, rest = divmod(round(seconds), 60)
     hours, minutes_left = divmod(minutes, 60)
+    if minutes >= 10:
+        rest = 0
     if hours:
         parts = [(hours, gettext("h")), (minutes_left, gettext("min"))]
     elif minutes:
         parts = [(minutes, gettext("min")), (rest, gettext("s"))]
     else:
         parts = [(rest, gettext("s"))]
-    said = [f"{n} {unit}" for n, unit in parts if n]
-    return " ".join(said) or f"0 {gettext('s')}"
+    said = [f"{n}{NARROW}{unit}" for n, unit in parts if n]
+    return " ".join(said) or f"0{NARROW}{gettext('s')}"
 
 
 @register.filter

@@ -26,11 +26,7 @@ def marks(labels: Sequence[int | None]) -> dict[str, Any]:
 
 
 def in_words(labels: Sequence[int | None]) -> str:
-    """For screen readers.
-
-    >>> in_words([1, 0, -1, None])
-    '4 steps: 1 correct, 1 neutral, 1 incorrect (step 3), 1 not judged'
-    """
+    """For screen readers: "4 steps: 1 correct, 1 neutral, 1 incorrect (step 3), 1 not judged"."""
     wrong = [str(index + 1) for index, label in enumerate(labels) if label == -1]
     parts = [
         (labels.count(1), gettext("correct"), ""),

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from annotator.actions import labeling, questions, queueing
 from annotator.models import Annotation, Assignment, Membership, Project, Role
+from annotator.templatetags.durations import NARROW, duration
 from tests import factories as make
 from tests.web.conftest import People, browser, signed_in_to
 
@@ -175,3 +176,19 @@ def test_i_see_the_answer_to_my_question_whether_or_not_it_was_published(
     questions.answer(actor=lead, question_id=asked.pk, text="Take neutral.", publish=False)
     assert "Take neutral." in client.get(PAGE).content.decode()
     assert "Take neutral." not in people.annotator.get(PAGE).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (None, "–"),
+        (0, "0 s"),
+        (8.4, "8 s"),
+        (75, "1 min 15 s"),
+        (659, "10 min"),
+        (3600, "1 h"),
+        (7500, "2 h 5 min"),
+    ],
+)
+def test_a_length_of_time_is_said_in_the_units_that_matter(seconds: float | None, said: str) -> None:
+    assert duration(seconds).replace(NARROW, " ") == said

@@ -14,7 +14,7 @@ function revealed({ detail: bench }) {
   if (!("revealed" in bench.dataset)) return;
   renderAll(bench);
   window.scrollTo({ top: 0, behavior: "instant" });
-  bench.querySelector("[data-verdict]").focus({ preventScroll: true });
+  bench.querySelector("[data-outcome]").focus({ preventScroll: true });
   tourSeen();
 }
 

@@ -1,0 +1,131 @@
+"""No accessibility violation on any page around the workbench, in each theme."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from annotator.actions import labeling, questions, queueing
+from annotator.models import Gold, Membership, Preferences, Project, Role
+from tests import factories as make
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+Open = Callable[..., Page]
+THEMES = [("light", "normal"), ("dark", "normal"), ("light", "high"), ("dark", "high")]
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}}
+
+
+@pytest.fixture
+def manager(project: Project) -> Membership:
+    """A manager of a project in which something has happened on every page."""
+    made = make.member(project, Role.MANAGER)
+    actor = make.as_actor(made)
+    for labels in ((1, -1, None), (1, 0, 1)):
+        make.work(project, texts=["Let $x = 2$.", r"\[x^2 = \sum_{k=1}^{2} 2k - 2\]", "So it is."])
+        assignment = queueing.next_assignment(actor=actor)
+        labeling.submit(actor=actor, assignment_id=assignment.pk, work=make.marked(*labels))
+    for text in ("Is $x$ real?", "And this?"):
+        asked = questions.ask(actor=actor, assignment_id=assignment.pk, text=text, step=1)
+    questions.answer(actor=actor, question_id=asked.pk, text="Yes.", publish=True)
+    item = make.gold(project)
+    Gold.objects.filter(pk=item.pk).update(use=Gold.Use.PRACTICE, note="It does not follow.")
+    return made
+
+
+def looks(member: Membership, theme: str, contrast: str) -> None:
+    data = {"theme": theme, "contrast": contrast}
+    Preferences.objects.update_or_create(user_id=member.user_id, defaults={"data": data})
+
+
+def violations(page: Page) -> list[str]:
+    """Rule, impact and place of each violation."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [
+        f"{each['id']} ({each['impact']}): {node['target']} {node.get('failureSummary', '')}"
+        for each in found
+        for node in each["nodes"]
+    ]
+
+
+PAGES = [
+    "/",
+    "/help/",
+    "/design/",
+    "/p/maths/mine/",
+    "/p/maths/questions/",
+    "/p/maths/settings/",
+    "/p/maths/exports/",
+    "/p/maths/queue/",
+    "/p/maths/practice/",
+    "/p/nowhere/",
+]
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_is_clean_in_each_theme(open_as: Open, manager: Membership, path: str, settings: Any) -> None:
+    settings.DEBUG = path == "/design/"
+    bad: dict[str, list[str]] = {}
+    for theme, contrast in THEMES:
+        looks(manager, theme, contrast)
+        page = open_as(manager, path)
+        expect(page.locator("html")).to_have_attribute("data-theme", theme)
+        if found := violations(page):
+            bad[f"{theme} {contrast}"] = found
+    assert bad == {}, json.dumps(bad, indent=1)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_preferences_panel_is_clean_with_an_error_in_it(
+    open_as: Open, manager: Membership, theme: str
+) -> None:
+    looks(manager, theme, "normal")
+    page = open_as(manager, "/")
+    page.locator(".menu-name").click()
+    page.get_by_role("button", name="Preferences").click()
+    page.locator("[data-key-for=skip]").press("1")
+    expect(page.locator("#preferences-error")).to_be_visible()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_refused_form_is_clean(open_as: Open, manager: Membership, theme: str) -> None:
+    looks(manager, theme, "normal")
+    page = open_as(manager, "/p/maths/settings/")
+    page.locator("#id_gold_rate").fill("7")
+    page.get_by_role("button", name="Save settings").click()
+    expect(page.locator("#id_gold_rate")).to_have_attribute("aria-invalid", "true")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_comparison_after_practice_is_clean(open_as: Open, manager: Membership, theme: str) -> None:
+    looks(manager, theme, "normal")
+    page = open_as(manager, "/p/maths/practice/")
+    expect(page.locator("[data-step][aria-current]")).to_be_visible()
+    for key in ("3", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-outcome]")).to_be_visible()
+    assert violations(page) == []
+
+
+def test_signing_in_is_clean(page: Page, live_server: Any, transactional_db: None) -> None:
+    page.goto(live_server.url + "/sign-in/")
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/p/maths/mine/", "/p/maths/questions/", "/p/maths/settings/", "/design/"]
+)
+def test_nothing_runs_over_the_edge_of_a_phone(
+    open_as: Open, manager: Membership, path: str, settings: Any
+) -> None:
+    settings.DEBUG = path == "/design/"
+    page = open_as(manager, path)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.reload()
+    assert page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0
