@@ -142,6 +142,8 @@ def reopen(*, actor: Actor, assignment_id: uuid.UUID) -> Assignment:
         return assignment
     if last is None or assignment.purpose == Assignment.Purpose.PRACTICE:
         raise CannotReopen("Only work that you handed in can be opened again.")
+    if assignment.solution.adjudications.exists():
+        raise CannotReopen("A reviewer has decided on this one since; your labels stay as they are.")
     hours = assignment.project.reopen_hours
     if last.submitted_at < timezone.now() - timedelta(hours=hours):
         raise CannotReopen(
