@@ -48,3 +48,6 @@ if __name__ == "__main__":
     except ServicesUnavailable as unavailable:
         sys.stderr.write(f"{unavailable}\n")
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.stderr.write("\nStopped; what was already done is kept.\n")
+        sys.exit(130)

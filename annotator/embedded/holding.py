@@ -76,7 +76,7 @@ def hold(var: Path, *, throwaway: bool = False, given: Named | None = None) -> S
     try:
         fcntl.flock(users, fcntl.LOCK_SH)
         with _locked(run / "start.lock"):
-            state = _read_state(run) or _start_keeper(var.resolve(), run, throwaway)
+            state = _read_state(run, errors=False) or _start_keeper(var.resolve(), run, throwaway)
     except BaseException:
         os.close(users)
         raise
@@ -160,8 +160,11 @@ def _start_keeper(var: Path, run: Path, throwaway: bool) -> dict[str, Any]:
     return state
 
 
-def _read_state(run: Path) -> dict[str, Any] | None:
-    """What the living keeper says once its services answer; None where no keeper lives, or it is ending."""
+def _read_state(run: Path, *, errors: bool = True) -> dict[str, Any] | None:
+    """What the living keeper says once its services answer; None where no keeper lives, or it is ending.
+
+    ``errors``: raise what a keeper says that could not start. False where it is an earlier one's, to be tried again.
+    """
     while True:
         alive = _keeper_lives(run)  # before the file: what a keeper says last must be seen
         # One cut short when the machine went down says nothing, like one that isn't there.
@@ -169,7 +172,7 @@ def _read_state(run: Path) -> dict[str, Any] | None:
             state: dict[str, Any] = json.loads((run / "keeper.json").read_text())
             if alive and "error" not in state:
                 return state
-            if "error" in state and not alive:
+            if errors and "error" in state and not alive:
                 (run / "keeper.json").unlink()
                 raise ServicesUnavailable(state["error"])
         if not alive:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ import psycopg
 import pytest
 
 from annotator.embedded import Services, ServicesUnavailable, hold, secret_key
-from tests.faults.test_startup import Demo, demo, port, run, var
+from tests.faults.test_startup import ROOT, Demo, demo, fresh_environment, port, run, var
 
 __all__ = ["demo", "port", "var"]  # fixtures
 PATIENCE = 40
@@ -109,3 +111,37 @@ def test_a_file_where_the_sockets_folder_belongs_is_named(var: Path) -> None:
 
     with pytest.raises(ServicesUnavailable, match=r"can't use .*sockets: File exists"):
         hold(var, given=(None, None))
+
+
+def test_what_an_earlier_keeper_died_of_does_not_end_the_next_start(services: Services, var: Path) -> None:
+    services.release(wait=True)
+    (var / "run" / "keeper.json").write_text('{"error": "what went wrong then"}')
+
+    with hold(var, given=(None, None)) as again:
+        assert answers(again.database_url)
+        again.release(wait=True)
+
+
+def test_ctrl_c_ends_a_command_in_one_sentence(services: Services, var: Path) -> None:
+    command = subprocess.Popen(
+        [
+            sys.executable,
+            "manage.py",
+            "shell",
+            "--no-imports",
+            "-c",
+            "print('up', flush=True); import time; time.sleep(60)",
+        ],
+        cwd=ROOT,
+        env=fresh_environment(var),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert command.stdout is not None
+    assert command.stdout.readline() == "up\n"
+    command.send_signal(signal.SIGINT)
+    said = command.communicate(timeout=PATIENCE)[1]
+
+    assert command.returncode == 130
+    assert said == "\nStopped; what was already done is kept.\n"
