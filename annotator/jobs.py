@@ -56,8 +56,11 @@ def enqueue(
     project_id: int | None = None,
     payload: Mapping[str, Any] | None = None,
     announce: bool = True,
+    after: timedelta = timedelta(0),
 ) -> None:
     """Add a job, unless the same one is queued and not yet claimed. Call it inside a transaction.
+
+    ``after`` puts it off: what many changes ask for within that time is done once. The reconcile announces it.
 
     The conflict branch touches the queued row, so a worker can't claim it before this transaction's data are there.
     ``announce`` False wakes nobody: for all but a few of many jobs that are written together, since whoever wakes up
@@ -65,13 +68,13 @@ def enqueue(
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error) "
-            "VALUES (%s, %s, %s, %s, %s::jsonb, 'queued', 0, '') "
+            "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error, due_at) "
+            "VALUES (%s, %s, %s, %s, %s::jsonb, 'queued', 0, '', statement_timestamp() + make_interval(secs => %s)) "
             "ON CONFLICT (kind, subject) WHERE state = 'queued' "
-            "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, statement_timestamp())",
-            [kind, subject, queue, project_id, _json(payload or {})],
+            "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, EXCLUDED.due_at)",
+            [kind, subject, queue, project_id, _json(payload or {}), after.total_seconds()],
         )
-    if announce:
+    if announce and not after:
         transaction.on_commit(lambda: wake(queue))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from celery import shared_task
 
 from annotator import jobs
-from annotator.actions import consensus, queueing, scoring, screening, standing
+from annotator.actions import consensus, quality, queueing, scoring, screening, standing
 from annotator.jobs import Claimed
 from annotator.models import Annotation
 
@@ -22,6 +22,8 @@ BUDGET_SECONDS = 60.0
 def follow_up(job: Claimed) -> None:
     """After a submit: gold is scored, work gets its consensus. One job for both, so that neither takes longer."""
     annotation_id = int(job.payload["annotation_id"])
+    if job.project_id is not None:
+        quality.ask_for_all(project_id=job.project_id)
     if not screening.score_gold(annotation_id=annotation_id):
         consensus.update(
             solution_id=Annotation.objects.values_list("solution_id", flat=True).get(pk=annotation_id)
@@ -43,14 +45,26 @@ def score_batch(job: Claimed) -> None:
     scoring.score_batch(job=job)
 
 
+def recompute_consensus(job: Claimed) -> None:
+    """Fit everybody's habits and decide every solution with them."""
+    consensus.recompute_all(project_id=int(job.payload["project_id"]), progress=lambda: jobs.extend(job))
+
+
+def quality_report(job: Claimed) -> None:
+    """Compute a project's quality report, unless nothing has changed."""
+    quality.refresh(project_id=int(job.payload["project_id"]))
+
+
 def update_standing(job: Claimed) -> None:
     """Follow a person's standing anew, after gold that was wrong."""
     standing.update(member_id=int(job.payload["member_id"]))
 
 
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
+    "consensus.recompute_all": recompute_consensus,
     "consensus.update": update_consensus,
     "labeling.follow_up": follow_up,
+    "quality.report": quality_report,
     "queueing.reprioritize": reprioritize,
     "scoring.score_batch": score_batch,
     "standing.update": update_standing,

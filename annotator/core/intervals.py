@@ -122,7 +122,13 @@ def resample(sums: Floats, draws: int = DRAWS, seed: int = 0) -> Floats:
         short = -len(sums) % MOST_CLUSTERS
         padded = np.concatenate([sums, np.zeros((short, sums.shape[1]))])
         sums = padded.reshape(-1, MOST_CLUSTERS, sums.shape[1]).sum(axis=0)
-    return _times_drawn(len(sums), draws, seed).astype(np.float64) @ sums
+    return _weights(len(sums), draws, seed) @ sums
+
+
+@lru_cache(maxsize=2)
+def _weights(clusters: int, draws: int, seed: int) -> Floats:
+    """`_times_drawn` as numbers that can be multiplied; a report asks dozens of times for the same, of 8 MB."""
+    return _times_drawn(clusters, draws, seed).astype(np.float64)
 
 
 @lru_cache(maxsize=16)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Func, Q
 from django.db.models.functions import Now
 
 from annotator.models.projects import Membership, Project
@@ -85,6 +85,22 @@ class Solution(models.Model):
     #: [{"text", "kind", "judged", "sep", "alternatives"}], see core.solutions.Step.
     steps = models.JSONField()
     n_steps = models.PositiveSmallIntegerField()
+    #: Kept beside the steps, so that a report over all solutions reads no text: judged steps, and their length.
+    n_judged = models.GeneratedField(
+        expression=Func(
+            F("steps"),
+            template="jsonb_array_length(jsonb_path_query_array(%(expressions)s, '$[*] ? (@.judged == true)'))",
+        ),
+        output_field=models.IntegerField(),
+        db_persist=True,
+    )
+    n_chars = models.GeneratedField(
+        expression=Func(
+            F("steps"), template="length(jsonb_path_query_array(%(expressions)s, '$[*].text')::text)"
+        ),
+        output_field=models.IntegerField(),
+        db_persist=True,
+    )
     content_hash = models.BinaryField(max_length=32)
     generator = models.JSONField(default=dict)
     final_answer = models.TextField(null=True)  # noqa: DJ001

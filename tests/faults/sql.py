@@ -42,7 +42,8 @@ def _defaults(table: str) -> dict[str, Any]:
     return {
         field.column: field.get_db_prep_save(field.get_default(), connection)
         for field in fields
-        if field.has_default() or (field.blank and field.empty_strings_allowed and not field.null)
+        if not field.generated
+        and (field.has_default() or (field.blank and field.empty_strings_allowed and not field.null))
     }
 
 
