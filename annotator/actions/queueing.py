@@ -76,10 +76,8 @@ def _next(
     if member.state != Membership.State.ACTIVE:
         raise NothingForYou("paused")
     project = Project.objects.get(pk=actor.project_id)
-    # Locked, so that none of them is reclaimed before its lease is renewed.
     live = list(
-        Assignment.objects.select_for_update()
-        .filter(member=member, state=Assignment.State.LIVE)
+        Assignment.objects.filter(member=member, state=Assignment.State.LIVE)
         .exclude(purpose=Assignment.Purpose.PRACTICE)
         .select_for_update()  # else it could be reclaimed before it is renewed
         .order_by("claimed_at", "pk")
