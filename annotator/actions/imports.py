@@ -106,7 +106,7 @@ def _open(actor: Actor, source: Source, codec: Codec) -> ImportBatch:
 def choose_codec(source: Source) -> tuple[Codec, str]:
     """The codec by its name, or by the file's first rows, with why. Raises UnknownFormat, FormatNotDetected."""
     if source.format != "auto":
-        return codec_named(source.format), "named"
+        return codec_named(source.format), "as asked"
     detection = detect(first_objects(source.file))
     source.file.seek(0)
     return detection.codec, detection.reason

@@ -69,7 +69,7 @@ def test_where_two_fit_both_are_named() -> None:
 
 
 def test_a_file_without_objects_can_not_be_told() -> None:
-    with pytest.raises(FormatNotDetected, match="no row of the file is a JSON object"):
+    with pytest.raises(FormatNotDetected, match="expected JSONL, one object a line"):
         detect([])
 
 

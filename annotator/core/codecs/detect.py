@@ -35,7 +35,10 @@ def detect(first_rows: Sequence[Mapping[str, Any]], codecs: Mapping[str, Codec] 
     'trl'
     """
     if not first_rows:
-        raise FormatNotDetected("no row of the file is a JSON object, so its format can't be told")
+        raise FormatNotDetected(
+            "no line of the file is a JSON object; expected JSONL, one object a line (not one JSON array, "
+            "an object spread over lines, or a table)"
+        )
     total = len(first_rows)
     counts = {name: sum(codec.sniff(row) for row in first_rows) for name, codec in codecs.items()}
     fitting = tuple(name for name, count in counts.items() if count * 2 > total)
@@ -51,5 +54,6 @@ def detect(first_rows: Sequence[Mapping[str, Any]], codecs: Mapping[str, Codec] 
     seen = ", ".join(sorted({key for row in first_rows for key in row})[:12]) or "none"
     raise FormatNotDetected(
         f"no known format fits the first {total} rows; their fields are: {seen}; "
-        f"the known formats are: {', '.join(codecs)}"
+        f"the known formats are: {', '.join(codecs)}; name the one that is meant (--format native, say) "
+        "to see what each row lacks"
     )

@@ -107,15 +107,14 @@ class Command(StepmarkCommand):
             "lost": dict(export.tally.lost),
             "sha256": export.sha256,
         }
-        reasons = (
-            "; left out: " + ", ".join(f"{n:,} {why}" for why, n in left_out.items()) if left_out else ""
-        )
+        told = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in left_out.items())
+        reasons = f"; left out: {told}" if told else ""
         sentence = f"Wrote {export.tally.written:,} rows{reasons}. SHA-256 {export.sha256}"
         if to_stdout:
             self.say(sentence)
         else:
             self.report(options, values, sentence)
-        if export.codec.lost_fields and not options["json"]:
+        if export.tally.written and export.codec.lost_fields and not options["json"]:
             self.say(f"{export.codec.name} can't carry: {'; '.join(export.codec.lost_fields)}.")
 
 
