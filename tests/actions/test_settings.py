@@ -23,7 +23,8 @@ def test_only_what_changed_is_in_the_audit_log(project: Project) -> None:
     manager = make.actor(project, Role.MANAGER)
     projects.change_settings(actor=manager, values={"siblings": 2, "name": project.name})
     event = AuditEvent.objects.get(name="project:changed")
-    assert (event.data, event.member_id) == ({"siblings": [4, 2]}, manager.member_id)
+    assert (event.data["before"], event.data["after"]) == ({"siblings": 4}, {"siblings": 2})
+    assert event.member_id == manager.member_id
 
 
 def test_saving_without_a_change_is_no_event(project: Project) -> None:
