@@ -42,7 +42,7 @@ class Services:
         deadline = time.monotonic() + 60
         while wait and last and _keeper_lives(self._run) and time.monotonic() < deadline:
             time.sleep(0.01)
-        if wait and last and not _keeper_lives(self._run):
+        if self._keeper and wait and last and not _keeper_lives(self._run):
             with contextlib.suppress(ChildProcessError):  # somebody else's child
                 os.waitpid(self._keeper, 0)
 
@@ -77,8 +77,8 @@ def hold(var: Path, *, throwaway: bool = False, given: Named | None = None) -> S
         fcntl.flock(users, fcntl.LOCK_SH)
         with _locked(run / "start.lock"):
             state = _read_state(run, errors=False) or _start_keeper(var.resolve(), run, throwaway)
-    except BaseException:
-        os.close(users)
+    except BaseException:  # Ctrl-C above all: a keeper that was just started ends before we do
+        Services("", "", run, users).release(wait=True)
         raise
     return Services(database or state["database_url"], broker or state["redis_url"], run, users, state["pid"])
 

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 
 from annotator.embedded import Services, ServicesUnavailable, hold, secret_key
-from tests.faults.test_startup import ROOT, Demo, demo, fresh_environment, port, run, var
+from tests.faults.test_startup import ROOT, Demo, demo, fresh_environment, left_behind, port, run, var
 
 __all__ = ["demo", "port", "var"]  # fixtures
 PATIENCE = 40
@@ -145,3 +145,22 @@ def test_ctrl_c_ends_a_command_in_one_sentence(services: Services, var: Path) ->
 
     assert command.returncode == 130
     assert said == "\nStopped; what was already done is kept.\n"
+
+
+@pytest.mark.parametrize("after", ["run/keeper.lock", "postgres.new"])
+def test_ctrl_c_during_a_first_start_returns_when_nothing_is_left(var: Path, port: int, after: str) -> None:
+    starting = subprocess.Popen(
+        [sys.executable, "deploy/demo.py", "--port", str(port)],
+        cwd=ROOT,
+        env=fresh_environment(var),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert soon((var / after).exists)
+    starting.send_signal(signal.SIGINT)
+    said = starting.communicate(timeout=PATIENCE)[0]
+
+    assert starting.returncode == 0
+    assert said.endswith("\nStopped.\n")
+    assert left_behind(var) == []
