@@ -4,7 +4,7 @@ from annotator.models.audit import AuditEvent
 from annotator.models.corpus import ImportBatch, Problem, ReferenceLabels, Solution, Split
 from annotator.models.jobs import Job
 from annotator.models.labeling import Annotation, Assignment, Consensus, Question, QueueRow
-from annotator.models.projects import Guidelines, Invitation, Membership, Preferences, Project, Role
+from annotator.models.projects import ApiToken, Guidelines, Invitation, Membership, Preferences, Project, Role
 from annotator.models.quality import (
     Adjudication,
     AdjudicationCase,
@@ -22,6 +22,7 @@ __all__ = [
     "AdjudicationCase",
     "Alert",
     "Annotation",
+    "ApiToken",
     "Assignment",
     "AuditEvent",
     "CalibrationRound",

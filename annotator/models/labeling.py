@@ -83,6 +83,8 @@ class QueueRow(models.Model):
     audit_owed = models.SmallIntegerField()
     #: Only members with this skill get it; "" is for everybody.
     skill = models.CharField(max_length=60, blank=True, default="")
+    #: The strategy that gave it its place (core.selection).
+    strategy = models.CharField(max_length=30, blank=True, default="")
     ranked_by = models.ForeignKey(ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+")
 
     objects: ClassVar[Any] = QueueRows.as_manager()

@@ -23,6 +23,11 @@ def default_error_types() -> list[str]:
     return list(ERROR_TYPES)
 
 
+def default_strategies() -> dict[str, float]:
+    """What the scorer is least sure of, and nothing else."""
+    return {"uncertainty": 1.0}
+
+
 def new_split_key() -> str:
     """A secret that keys the train/holdout split, so that nobody can choose a problem's side."""
     return secrets.token_hex(16)
@@ -93,6 +98,14 @@ class Project(models.Model):
     low_posterior = models.FloatField(
         default=0.7, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
+    #: Shares of the strategies that order the queue (core.selection), such as {"uncertainty": 0.8, "coverage": 0.2}.
+    strategies = models.JSONField(default=default_strategies, blank=True)
+    #: At least this share of what people get is expected to be free of errors.
+    error_free_floor = models.FloatField(
+        default=0.4, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+    )
+    #: ActPRM's thresholds {"pred", "std"}: solutions certain by them are not sent to people; empty: no filter.
+    certain = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -227,3 +240,23 @@ class Preferences(models.Model):
 
     def __str__(self) -> str:
         return f"preferences of {self.user_id}"
+
+
+class ApiToken(models.Model):
+    """What a script signs in with instead of a password. Shown once; only its hash is kept."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=100)
+    token_hash = models.BinaryField(max_length=32, unique=True)
+    #: Of label, read, import, export (annotator.actions.tokens).
+    scopes = ArrayField(models.CharField(max_length=20), default=list)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    expires_at = models.DateTimeField()
+    last_used_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-id"]
+
+    def __str__(self) -> str:
+        return self.name

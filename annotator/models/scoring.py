@@ -18,11 +18,21 @@ class Scorer(models.Model):
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="scorers")
     name = models.SlugField(max_length=60)
     kind = models.CharField(max_length=40)
+    #: What the kind needs (endpoint, model, votes, …). Keys are named by environment variable, never stored.
+    config = models.JSONField(default=dict, blank=True)
+    #: Its scores order the queue; one scorer of a project does.
+    ranks = models.BooleanField(default=True)
+    paused = models.BooleanField(default=False)
+    #: The circuit breaker as workers last saw it: {"state", "since", "error"}; empty while all is well.
+    circuit = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(fields=["project", "name"], name="scorer_once_per_project")
+            models.UniqueConstraint(fields=["project", "name"], name="scorer_once_per_project"),
+            models.UniqueConstraint(
+                fields=["project"], condition=models.Q(ranks=True), name="scorer_one_ranks"
+            ),
         ]
 
     def __str__(self) -> str:
