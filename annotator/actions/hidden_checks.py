@@ -47,7 +47,7 @@ def claim_gold(member: Membership, project: Project) -> Assignment | None:
 
 
 def claim_exam(member: Membership, project: Project) -> Assignment | None:
-    """The next exam item, or None once this person has had all that the exam asks for. Skipped or wrong ones are asked anew.
+    """The next exam item, or None once this person has had all that the exam asks for. Skipped ones come anew.
 
     Raises NoExam where there are too few items.
     """

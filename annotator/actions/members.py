@@ -13,7 +13,7 @@ from django.db.models.functions import Now
 
 from annotator.actions import access, queueing
 from annotator.actions.access import Actor, Verb
-from annotator.actions.projects import next_pseudonym
+from annotator.actions.projects import create_user, next_pseudonym
 from annotator.jobs import enqueue
 from annotator.models import Assignment, AuditEvent, Invitation, Membership, Project, Role
 
@@ -22,6 +22,10 @@ DAYS = 7
 
 class InvitationGone(Exception):
     """The link was never valid, has expired, was revoked or used; from outside these look the same."""
+
+
+class UnknownMember(Exception):
+    """No such member in this project."""
 
 
 class NotYourself(Exception):
@@ -118,8 +122,16 @@ def accept(*, token: str, user_id: int) -> Membership:
 
 
 @transaction.atomic
+def join_anew(*, token: str, username: str, password: str) -> Membership:
+    """Make an account and use the link with it. Raises InvitationGone, AlreadyExists, Refused; then neither happens."""
+    look_up(token)
+    user = create_user(username=username.strip(), password=password)
+    return accept(token=token, user_id=user.pk)
+
+
+@transaction.atomic
 def change(*, actor: Actor, member_id: int, changes: Changes) -> Membership:
-    """Change role, skills or cap. Raises NotAllowed, NotYourself (a role of one's own), Membership.DoesNotExist."""
+    """Change role, skills or cap. Raises NotAllowed, NotYourself (a role of one's own), UnknownMember."""
     access.require(actor, Verb.MANAGE)
     member = _locked(actor, member_id)
     before = {"role": member.role, "skills": member.skills, "cap": member.cap_per_day}
@@ -157,7 +169,7 @@ def remove(*, actor: Actor, member_id: int, reason: str) -> Membership:
 def set_exam(*, actor: Actor, member_id: int, passed: bool, reason: str) -> Membership:
     """Let a person work without (more of) the exam, or open it again with items they haven't had.
 
-    Raises NotAllowed, NotYourself, Membership.DoesNotExist.
+    Raises NotAllowed, NotYourself, UnknownMember.
     """
     access.require(actor, Verb.MANAGE)
     member = _locked(actor, member_id)
@@ -198,7 +210,11 @@ def recount(project_id: int, solution_ids: Iterable[int]) -> None:
 
 def _locked(actor: Actor, member_id: int) -> Membership:
     # No key lock: a submit that has locked its assignment must still be able to point here.
-    return Membership.objects.select_for_update(no_key=True).get(pk=member_id, project_id=actor.project_id)
+    rows = Membership.objects.select_for_update(no_key=True)
+    member = rows.filter(pk=member_id, project_id=actor.project_id).first()
+    if member is None:
+        raise UnknownMember
+    return member
 
 
 def _clean_skills(skills: Sequence[str]) -> list[str]:

@@ -35,6 +35,19 @@ CHANGEABLE = frozenset(
         "verify_minutes",
         "siblings",
         "macros",
+        "labels_max",
+        "cap_per_day",
+        "gold_rate_start",
+        "gold_start",
+        "exam_size",
+        "exam_pass",
+        "calibration_size",
+        "repeat_rate",
+        "repeat_days",
+        "cusum_p0",
+        "auto_pause",
+        "standing_shown",
+        "low_posterior",
     }
 )
 #: A later import or scoring needs a scorer of this name; every project has it from the start.
@@ -97,14 +110,17 @@ def change_settings(*, actor: Actor, values: Mapping[str, Any]) -> Project:
         setattr(project, name, value)
     project.full_clean()
     project.save(update_fields=list(values))
-    changed = {name: [before[name], values[name]] for name in values if before[name] != values[name]}
+    changed = [name for name in values if before[name] != values[name]]
     if changed:
         AuditEvent.objects.record(
             "project:changed",
             f"project {project.slug}",
             project_id=project.pk,
             member_id=actor.member_id,
-            data=changed,
+            data={
+                "before": {name: before[name] for name in changed},
+                "after": {name: values[name] for name in changed},
+            },
         )
     return project
 
@@ -120,7 +136,11 @@ def write_guidelines(*, actor: Actor, text: str) -> Guidelines:
     version = last.version + 1 if last else 1
     made = Guidelines.objects.create(project_id=actor.project_id, version=version, text=text)
     AuditEvent.objects.record(
-        "guidelines:written", f"guidelines {version}", project_id=actor.project_id, member_id=actor.member_id
+        "guidelines:written",
+        f"guidelines {version}",
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        data={"before": {"version": last.version if last else None}, "after": {"version": version}},
     )
     return made
 

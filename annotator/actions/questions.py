@@ -59,6 +59,7 @@ def answer(*, actor: Actor, question_id: int, text: str, publish: bool) -> Quest
     question = rows.first()
     if question is None:
         raise NoSuchQuestion
+    before = {"answered": bool(question.answer), "published": question.published}
     question.answer = _words(text, "Write the answer first.")
     question.answered_by_id = actor.member_id
     question.published = publish
@@ -69,7 +70,7 @@ def answer(*, actor: Actor, question_id: int, text: str, publish: bool) -> Quest
         f"question {question.pk}",
         project_id=actor.project_id,
         member_id=actor.member_id,
-        data={"published": publish},
+        data={"before": before, "after": {"answered": True, "published": publish}},
     )
     return question
 

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotator.actions.labeling import Work
 from annotator.models import Project
+from annotator.web.form_quality import QualityFields
 
 _MACRO = re.compile(r"(?P<name>\\[A-Za-z]{1,30})\s*=\s*(?P<body>\S.{0,300})")
 
@@ -78,7 +79,14 @@ class SignInForm(AuthenticationForm):
         return cleaned
 
 
-class SettingsForm(forms.Form):
+class JoinForm(forms.Form):
+    """A new account's name and password; whether the password is strong enough the action says."""
+
+    username = forms.CharField(max_length=150, label=_("Name"))
+    password = forms.CharField(max_length=1_000, strip=False, label=_("Password"))
+
+
+class SettingsForm(QualityFields):
     """The rules a manager may change, with the words they are explained in."""
 
     name = forms.CharField(max_length=200, label=_("Name"))

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 from annotator.actions import members
 from annotator.actions.access import Actor, NotAllowed, NotAMember
-from annotator.actions.members import Changes, InvitationGone, NotYourself
+from annotator.actions.members import Changes, InvitationGone, NotYourself, UnknownMember
 from annotator.models import Invitation, Membership, Project, Role
 from tests import factories as make
 
@@ -102,9 +102,9 @@ def test_nobody_changes_their_own_role_or_state(manager: Actor) -> None:
 
 def test_nobody_changes_people_of_another_project(manager: Actor) -> None:
     foreign = make.member(make.project())
-    with pytest.raises(Membership.DoesNotExist):
+    with pytest.raises(UnknownMember):
         members.change(actor=manager, member_id=foreign.pk, changes=Changes(role=Role.MANAGER))
-    with pytest.raises(Membership.DoesNotExist):
+    with pytest.raises(UnknownMember):
         members.remove(actor=manager, member_id=foreign.pk, reason="")
 
 

@@ -73,7 +73,10 @@ def test_a_lead_answers(me: Actor, project: Project, assignment: Assignment, rol
     asked.refresh_from_db()
     assert (asked.answer, asked.published, asked.answered_by_id) == ("Because.", True, lead.member_id)
     assert asked.answered_at is not None
-    assert AuditEvent.objects.get(name="question:answered").data == {"published": True}
+    assert AuditEvent.objects.get(name="question:answered").data["after"] == {
+        "answered": True,
+        "published": True,
+    }
 
 
 def test_an_answer_can_be_changed_and_taken_back_from_the_notes(

@@ -43,7 +43,8 @@ def test_a_change_is_saved_and_kept_in_the_audit_log(people: People, project: Pr
     assert (reply.status_code, reply["Location"]) == (302, PAGE)
     project.refresh_from_db()
     assert (project.gold_rate, project.require_error_type) == (0.2, True)
-    assert AuditEvent.objects.get(name="project:changed").data["gold_rate"] == [0.0, 0.2]
+    data = AuditEvent.objects.get(name="project:changed").data
+    assert (data["before"]["gold_rate"], data["after"]["gold_rate"]) == (0.0, 0.2)
 
 
 def test_after_saving_the_page_says_so(people: People, project: Project) -> None:
