@@ -46,9 +46,13 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class ScoreFailure:
-    """Why one solution has no scores, in a sentence for people."""
+    """Why one solution has no scores, in a sentence for people.
+
+    ``temporary``: it is the server's state, not the solution, so a later try may succeed.
+    """
 
     message: str
+    temporary: bool = False
 
 
 class InvalidScores(ValueError):
