@@ -52,7 +52,9 @@ def test_each_verb_is_for_reviewers_of_this_project(people: People, project: Pro
     Project.objects.filter(pk=project.pk).update(labels_max=2)
     address = f"{PAGE}{tie(project).pk}/{verb}"
     form = {"labels": "[1, -1, null]", "reason": "x"}
-    codes = [each.post(address, form).status_code for each in (people.annotator, people.stranger, people.nobody)]
+    codes = [
+        each.post(address, form).status_code for each in (people.annotator, people.stranger, people.nobody)
+    ]
     assert codes == [403, 404, 302]
     assert not Adjudication.objects.exists()
 
@@ -75,10 +77,15 @@ def test_a_case_shows_the_annotations_side_by_side_without_their_authors(
     reply = take(reviewer, case)
     view = reply.context["case"]
 
-    assert [[said.label for said in step.said] for step in view.steps if step.differs] in ([[-1, 1]], [[1, -1]])
+    assert [[said.label for said in step.said] for step in view.steps if step.differs] in (
+        [[-1, 1]],
+        [[1, -1]],
+    )
     assert {author.name for author in view.authors} == {""}
     names = set(Annotation.objects.values_list("member__pseudonym", flat=True))
-    assert not any(f">{name}<" in reply.content.decode() or f"{name}:" in reply.content.decode() for name in names)
+    assert not any(
+        f">{name}<" in reply.content.decode() or f"{name}:" in reply.content.decode() for name in names
+    )
 
 
 def test_what_people_wrote_is_text(reviewer: Client, project: Project) -> None:
