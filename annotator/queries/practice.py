@@ -67,6 +67,12 @@ def reveal(*, assignment_id: uuid.UUID, member_id: int) -> Revealed | None:
     )
 
 
+def is_practice(assignment_id: uuid.UUID, *, member_id: int) -> bool:
+    """Whether this is practice of this person's."""
+    mine = Assignment.objects.filter(pk=assignment_id, member_id=member_id)
+    return mine.filter(purpose=Assignment.Purpose.PRACTICE).exists()
+
+
 def practice_left(*, member_id: int, project_id: int) -> int:
     """Practice solutions that the person has not had yet."""
     items = Gold.objects.filter(project_id=project_id).usable(Gold.Use.PRACTICE)

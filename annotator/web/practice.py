@@ -34,6 +34,8 @@ def page(request: HttpRequest, actor: Actor) -> HttpResponse:
 @member
 def submit(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpResponse:
     """Hand in; the reply compares the labels with the acceptable ones."""
+    if not practice.is_practice(assignment_id, member_id=actor.member):
+        raise Http404("There is no such practice solution.")
     try:
         work = work_from_form(request.POST)
         labeling.submit(actor=actor, assignment_id=assignment_id, work=work)

@@ -127,6 +127,7 @@ def test_ordinary_work_handed_in_here_reveals_nothing(
     make.work(project)
     assignment = queueing.next_assignment(actor=make.as_actor(me))
     assert submit(client, assignment.pk, 1, -1, None).status_code == 404
+    assert not Annotation.objects.filter(assignment=assignment).exists()
 
 
 def test_nobody_sees_the_labels_through_somebody_elses_submit(
