@@ -21,7 +21,7 @@ const settle = async () => {
   for (let i = 0; i < 20; i += 1) await Promise.resolve();
 };
 
-function outbox(answers, storage = new Store()) {
+function outbox(answers, storage = new Store(), renew = async () => true) {
   const seen = { posts: [], sent: [], refused: [], troubles: [] };
   const box = new Outbox({
     copies: new Copies("7", { storage }),
@@ -29,6 +29,7 @@ function outbox(answers, storage = new Store()) {
     onRefused: (entry, status) => seen.refused.push([entry.assignment, status]),
     onTrouble: (kind) => seen.troubles.push(kind),
     onChange: () => {},
+    renew,
     post: async (url, { body }) => {
       seen.posts.push([url, body.get("client_id")]);
       const next = answers.shift();
@@ -113,4 +114,20 @@ test("copies are a person's own, last a day, and go at sign-out", () => {
   mine.write("draft:a", { labels: [1] });
   wipe(storage);
   assert.equal(storage.size, 0);
+});
+
+test("a stale token is renewed and the same request sent again", async () => {
+  const { box, seen } = outbox([answer(403), answer(200)]);
+  box.add(entry("a"));
+  await settle();
+  assert.deepEqual([seen.posts.length, seen.sent], [2, ["a"]]);
+});
+
+test("a token lost with the session asks to sign in", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { box, seen } = outbox([answer(403)], new Store(), async () => false);
+  box.add(entry("a"));
+  await settle();
+  assert.deepEqual([seen.troubles, box.size], [["signed_out"], 1]);
+  mock.timers.reset();
 });

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
+from django.core.signals import request_finished, request_started
 from django.test import Client
 from playwright.sync_api import Page
 
@@ -32,7 +34,28 @@ def member(project: Project) -> Membership:
 
 
 @pytest.fixture
-def open_as(page: Page, live_server: Any) -> Iterator[Callable[..., Page]]:
+def _server_is_idle(live_server: Any) -> Iterator[None]:
+    """After the test, wait for requests that the page left behind: the tables are emptied next."""
+    under_way: list[object] = []
+
+    def started(**_: Any) -> None:
+        under_way.append(None)
+
+    def finished(**_: Any) -> None:
+        under_way.pop()
+
+    request_started.connect(started)
+    request_finished.connect(finished)
+    yield
+    until = time.monotonic() + 10
+    while under_way and time.monotonic() < until:
+        time.sleep(0.02)
+    request_started.disconnect(started)
+    request_finished.disconnect(finished)
+
+
+@pytest.fixture
+def open_as(page: Page, live_server: Any, _server_is_idle: None) -> Iterator[Callable[..., Page]]:
     """Open a page as a member; a script error on the way fails the test."""
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -48,4 +71,5 @@ def open_as(page: Page, live_server: Any) -> Iterator[Callable[..., Page]]:
         return page
 
     yield opened
+    page.context.set_offline(True)  # nothing is sent any more
     assert errors == []

@@ -4,7 +4,7 @@
 // Handing in shows the next solution at once and sends behind it. What the server refuses comes back with everything
 // that was marked; what can't be sent waits, in order, while work goes on.
 
-import { csrfToken } from "../csrf.js";
+import { csrfToken, renewToken } from "../csrf.js";
 import { Copies } from "./copies.js";
 import { Keymap } from "./keys.js";
 import { Outbox } from "./outbox.js";
@@ -26,12 +26,15 @@ export class Desk {
   #over = null; // the region that says that nothing is left
 
   constructor(bench) {
-    this.person = bench.dataset.person ?? "";
+    const { person = "", loginUrl } = bench.dataset;
+    this.person = person;
+    this.renew = () => renewToken(loginUrl);
     this.copies = new Copies(this.person);
     this.copies.expire();
     this.readKeys();
     this.outbox = new Outbox({
       copies: this.copies,
+      renew: this.renew,
       onSent: (entry, html) => this.#sent(entry, html),
       onRefused: (entry, status, html) => this.#refused(entry, status, html),
       onTrouble: (kind) => this.trouble(kind),

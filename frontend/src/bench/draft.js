@@ -25,8 +25,8 @@ export class DraftKeeper {
    * onStatus({kind, at, unsent}): kind is saved, saving, unsent, signed_out or closed.
    * onConflict({version, labels, details}): somebody saved a newer state of this draft.
    */
-  constructor({ url, assignment, version, read, csrf, onStatus, onConflict, copies, post }) {
-    Object.assign(this, { version, csrf, onStatus, onConflict, copies });
+  constructor({ url, assignment, version, read, csrf, renew, onStatus, onConflict, copies, post }) {
+    Object.assign(this, { version, csrf, renew, onStatus, onConflict, copies });
     this.post = post ?? ((...request) => fetch(...request)); // fetch must not be called as a method
     this.#url = url;
     this.#name = `draft:${assignment}`;
@@ -129,6 +129,8 @@ export class DraftKeeper {
       this.#refused(await response.json(), sent);
     } else if (response.status === 401 || response.redirected) {
       this.#failed("signed_out");
+    } else if (response.status === 403) {
+      this.#failed((await this.renew()) ? "unsent" : "signed_out"); // the next try has a fresh token
     } else if (response.status === 404 || response.status === 410) {
       this.#closed = true;
       this.#report("closed");

@@ -20,9 +20,10 @@ export class Outbox {
    * onSent(entry, html): taken; html is the region that the server answers with.
    * onRefused(entry, status, html): it will not be taken as it is.
    * onTrouble(kind): unsent or signed_out, it is tried again. onChange(): a count changed.
+   * renew(): fetches a fresh token; resolves to whether the person is signed in.
    */
-  constructor({ copies, onSent, onRefused, onTrouble, onChange, post }) {
-    Object.assign(this, { onSent, onRefused, onTrouble, onChange });
+  constructor({ copies, onSent, onRefused, onTrouble, onChange, renew, post }) {
+    Object.assign(this, { onSent, onRefused, onTrouble, onChange, renew });
     this.post = post ?? ((...request) => fetch(...request));
     this.#copies = copies;
     this.#entries = copies.all("out:");
@@ -79,8 +80,22 @@ export class Outbox {
   }
 
   async #ask(entry) {
+    let response = await this.#request(entry);
+    if (response.status === 403) {
+      if (!(await this.renew())) return { kind: "signed_out" };
+      response = await this.#request(entry);
+    }
+    const { status } = response;
+    if (status === 401 || response.redirected) return { kind: "signed_out" };
+    if (status >= 500 || status === 429 || status === 408) return { kind: "unsent" };
+    const html = await response.text();
+    if (response.ok) return html.includes('id="bench"') ? { kind: "taken", html } : { kind: "signed_out" };
+    return { kind: "refused", status, html };
+  }
+
+  #request(entry) {
     const body = new URLSearchParams(entry.values);
-    const response = await this.post(entry.url, {
+    return this.post(entry.url, {
       method: "POST",
       credentials: "same-origin",
       keepalive: body.toString().length < KEEPALIVE_LIMIT,
@@ -88,12 +103,6 @@ export class Outbox {
       signal: AbortSignal.timeout(PATIENCE),
       body,
     });
-    const { status } = response;
-    if (status === 401 || response.redirected) return { kind: "signed_out" };
-    if (status >= 500 || status === 429 || status === 408) return { kind: "unsent" };
-    const html = await response.text();
-    if (response.ok) return html.includes('id="bench"') ? { kind: "taken", html } : { kind: "signed_out" };
-    return { kind: "refused", status, html };
   }
 
   #later(kind) {

@@ -21,7 +21,8 @@ export function openPanel({ step, question, children, focus, onKey = () => false
   });
   step.querySelector(".body").append(box);
   open = { box, onLeave };
-  (focus ?? box.querySelector("[aria-pressed=true], button, input") ?? box).focus({ preventScroll: true });
+  // Not on the first choice: a second Enter would take it.
+  (focus ?? box.querySelector("[aria-pressed=true]") ?? box).focus({ preventScroll: true });
   return box;
 }
 
@@ -66,7 +67,8 @@ function moveFocus(box, key) {
   if (!FORWARD.has(key) && !BACK.has(key)) return false;
   const buttons = [...box.querySelectorAll("button")];
   const now = buttons.indexOf(document.activeElement);
-  const to = (now + (FORWARD.has(key) ? 1 : -1) + buttons.length) % buttons.length;
+  const from = now < 0 && BACK.has(key) ? buttons.length : now;
+  const to = (from + (FORWARD.has(key) ? 1 : -1) + buttons.length) % buttons.length;
   buttons[to]?.focus({ preventScroll: true });
   buttons[to]?.scrollIntoView({ block: "nearest" });
   return true;

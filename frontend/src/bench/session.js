@@ -46,6 +46,7 @@ export class Session {
       version: Number(version),
       read: () => this.#payload(),
       csrf: csrfToken,
+      renew: desk.renew,
       onStatus: (status) => this.#draftStatus(status),
       onConflict: (other) => this.#conflict(other),
       copies: desk.copies,

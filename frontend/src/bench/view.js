@@ -136,13 +136,6 @@ export class View {
   reveal(index, { focus = true } = {}) {
     const node = this.steps[index];
     if (focus) node.focus({ preventScroll: true });
-    this.#bringUp(node);
-    // Steps far away are laid out only now, and may have turned out higher or lower than guessed.
-    const { top } = node.getBoundingClientRect();
-    if (top < 0 || top > window.innerHeight * 0.7) this.#bringUp(node);
-  }
-
-  #bringUp(node) {
     const box = node.getBoundingClientRect();
     const top = this.#coveredTop();
     const room = window.innerHeight - top - this.find(".bar").offsetHeight;

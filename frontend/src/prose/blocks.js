@@ -80,7 +80,7 @@ function linesToBlocks(lines) {
 
 // --- tables ----------------------------------------------------------------------------------------------------
 
-const RULE = /^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$/;
+const RULE = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 const hasBar = (line) => line.some((span) => span.type === "text" && span.value.includes("|"));
 
 // How many lines from here on are one table: a head, a rule, and rows; 0 where there is none.

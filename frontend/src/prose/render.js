@@ -41,7 +41,7 @@ export function renderProse(element, { text = textOf(element), badge } = {}) {
 }
 
 // Final answers often come without dollar signs: \frac{1}{2}.
-const isBareFormula = (text) => /\\[A-Za-z]|\^/.test(text) && !/\$|\\[([]|[A-Za-z]{3,} [A-Za-z]{2,}/.test(text);
+const isBareFormula = (text) => /\\[A-Za-z]|\^|_[{\d]/.test(text) && !/\$|\\[([]|[A-Za-z]{3,} [A-Za-z]{2,}/.test(text);
 
 /** Shows what was written, character by character. */
 export function showSource(element) {
@@ -67,8 +67,10 @@ export function watchWideFormulas(root = document) {
 }
 
 function isWide(box) {
-  if (!box.classList.contains("formula")) return box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
-  return box.scrollWidth > (box.closest("p, li, .prose")?.clientWidth ?? Infinity) + 1;
+  if (!box.classList.contains("formula") || box.classList.contains("is-wide")) {
+    return box.scrollWidth > box.clientWidth + 1 || (box.tagName === "PRE" && box.scrollHeight > box.clientHeight + 1);
+  }
+  return box.getBoundingClientRect().width > (box.closest("p, li, .prose")?.clientWidth ?? Infinity) + 1;
 }
 
 function markWide(box, wide) {

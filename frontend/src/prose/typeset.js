@@ -3,13 +3,14 @@
 import { renderProse, textOf, watchWideFormulas } from "./render.js";
 
 const BUDGET = 10; // milliseconds at a time
-const NEAR = 6;
+const NEAR = 8;
 
 const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => BUDGET }), 30));
 
 export class Typesetter {
   #steps;
   #rest = [];
+  #near = [];
   #stopped = false;
   #scheduled = false;
   #seen;
@@ -25,7 +26,12 @@ export class Typesetter {
   /** Sets what stands around a step, now. */
   near(index) {
     for (const element of this.root.querySelectorAll(".problem [data-prose]")) this.#set(element);
-    for (let i = Math.max(0, index - NEAR); i <= Math.min(this.#steps.length - 1, index + NEAR); i += 1) this.#setStep(this.#steps[i]);
+    const near = this.#steps.slice(Math.max(0, index - NEAR), index + NEAR + 1);
+    for (const step of near) this.#setStep(step);
+    // What is near is laid out whether it is in sight or not, so that its place is known before it is scrolled to.
+    for (const step of this.#near) if (!near.includes(step)) step.removeAttribute("data-near");
+    for (const step of near) step.setAttribute("data-near", "");
+    this.#near = near;
   }
 
   /** Sets everything else, in slices. */
