@@ -22,6 +22,7 @@ TOPICS = (
     "calibration",
     "case",
     "exam",
+    "export",
     "gold",
     "guidelines",
     "import",
@@ -31,6 +32,7 @@ TOPICS = (
     "question",
     "queue",
     "scoring",
+    "token",
     "user",
 )
 
