@@ -145,6 +145,34 @@ def fail(job: Claimed, error: str) -> None:
     _requeue(_held(job), error=error[:2000], pause=timedelta(seconds=min(300, 2**attempts)))
 
 
+def renew(job: Claimed, *, lease_seconds: float = LEASE_SECONDS) -> bool:
+    """Push the lease on while waiting for somebody else, without calling it progress. False when it is lost."""
+    return bool(_held(job).update(lease_expires_at=Now() + timedelta(seconds=lease_seconds)))
+
+
+def still_held(job: Claimed) -> bool:
+    """Whether this worker may go on: the lease was neither lost nor the job dropped."""
+    return _held(job).exists()
+
+
+def drop(*, kind: str, subject_prefix: str, running: bool = False) -> int:
+    """Forget queued jobs whose subject begins like this; with ``running`` those that a worker holds too.
+
+    A worker whose job is gone notices at its next `extend` and writes nothing more. Returns how many were queued.
+    """
+    named = Job.objects.filter(kind=kind, subject__startswith=subject_prefix)
+    if running:
+        named.filter(state=Job.State.CLAIMED).delete()
+    return named.filter(state=Job.State.QUEUED).delete()[0]
+
+
+def put_off(*, kind: str, subject_prefix: str, seconds: float) -> int:
+    """Have queued jobs whose subject begins like this wait at least so long. Returns how many."""
+    due = Now() + timedelta(seconds=seconds)
+    named = Job.objects.filter(kind=kind, subject__startswith=subject_prefix, state=Job.State.QUEUED)
+    return named.filter(due_at__lt=due).update(due_at=due)
+
+
 def reconcile() -> list[str]:
     """Free jobs whose worker died and wake every queue that has due work. Returns those queues."""
     expired = Job.objects.filter(state=Job.State.CLAIMED, lease_expires_at__lt=Now())

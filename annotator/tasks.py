@@ -9,7 +9,7 @@ from collections.abc import Callable
 from celery import shared_task
 
 from annotator import jobs
-from annotator.actions import consensus, quality, queueing, scoring, screening, standing
+from annotator.actions import cases, consensus, ordering, quality, queueing, scoring, screening, standing
 from annotator.jobs import Claimed
 from annotator.models import Annotation
 
@@ -28,11 +28,12 @@ def follow_up(job: Claimed) -> None:
         consensus.update(
             solution_id=Annotation.objects.values_list("solution_id", flat=True).get(pk=annotation_id)
         )
+        cases.dispute_late(annotation_id=annotation_id)
 
 
 def reprioritize(job: Claimed) -> None:
     """Write a scorer version's order to the queue."""
-    queueing.reprioritize(version_id=int(job.payload["version_id"]))
+    ordering.reprioritize(version_id=int(job.payload["version_id"]), progress=lambda: jobs.extend(job))
 
 
 def update_consensus(job: Claimed) -> None:
@@ -43,6 +44,11 @@ def update_consensus(job: Claimed) -> None:
 def score_batch(job: Claimed) -> None:
     """Score the solutions that a job names."""
     scoring.score_batch(job=job)
+
+
+def plan_scoring(job: Claimed) -> None:
+    """Find out what a scorer lacks, and write the jobs for it."""
+    scoring.plan(job=job)
 
 
 def recompute_consensus(job: Claimed) -> None:
@@ -66,6 +72,7 @@ HANDLERS: dict[str, Callable[[Claimed], None]] = {
     "labeling.follow_up": follow_up,
     "quality.report": quality_report,
     "queueing.reprioritize": reprioritize,
+    "scoring.plan": plan_scoring,
     "scoring.score_batch": score_batch,
     "standing.update": update_standing,
 }
@@ -108,3 +115,9 @@ def reconcile() -> list[str]:
 def reclaim() -> int:
     """Free the slots of assignments whose lease ran out."""
     return queueing.reclaim()
+
+
+@shared_task(name="annotator.tasks.look_at_scorers")
+def look_at_scorers() -> int:
+    """Look whether model servers serve another model than before."""
+    return scoring.look_at_all()

@@ -6,13 +6,14 @@ from typing import Any
 
 from annotator.actions.slots import lease, take_slot
 from annotator.core.sampling import Route
-from annotator.models import Assignment, Membership, Project, QueueRow, ScorerVersion, Solution
+from annotator.models import Assignment, Membership, Project, QueueRow, Score, ScorerVersion, Solution
 from annotator.models.labeling import QueueRows
 
 #: `rank` and `pool` in a selection are counted up to here; beyond it they read "at least this many".
 POOL_CAP = 10_000
 NOT_IN_THE_FLOW = (Assignment.Purpose.PRACTICE, Assignment.Purpose.REVIEW)
-STRATEGIES = {Route.PRIORITY: "uncertainty", Route.SIBLING: "same problem"}
+#: Routes that follow no strategy of the queue.
+STRATEGIES = {Route.SIBLING: "same problem", Route.AUDIT: "random", Route.HOLDOUT: "random"}
 
 
 def claim(route: Route, member: Membership, project: Project, *, blocking: bool) -> Assignment | None:
@@ -129,10 +130,11 @@ def _selection(row: QueueRow, route: Route, project: Project) -> dict[str, Any]:
     ahead = untouched.filter(priority__gt=row.priority)[:POOL_CAP].count()
     ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
     version = ranked_by.values_list("version", flat=True).first()
+    scores = Score.objects.filter(solution_id=row.solution_id, version_id=row.ranked_by_id or 0)
     return {
         "route": route.value,
-        "strategy": STRATEGIES.get(route, "random"),
-        "score": row.priority if version else None,
+        "strategy": STRATEGIES.get(route) or row.strategy or "random",
+        "score": scores.values_list("priority", flat=True).first(),
         "scorer_version": version,
         "rank": ahead + 1,
         "pool": untouched[:POOL_CAP].count(),

@@ -10,7 +10,7 @@ import random
 import uuid
 from collections.abc import Callable, Sequence
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
 
 from annotator.actions import access, hidden_checks
@@ -19,11 +19,9 @@ from annotator.actions.claiming import claim
 from annotator.actions.slots import lease, release_slot, take_slot
 from annotator.core import sampling
 from annotator.core.sampling import Route, Shares
-from annotator.jobs import enqueue
 from annotator.models import Assignment, AuditEvent, Membership, Project, QueueRow
 from annotator.queries import waiting
 
-RERANK_CHUNK = 5_000
 _chance = random.SystemRandom()
 #: A person holds at most the solution they see and the one after it.
 MAX_LIVE = 2
@@ -211,56 +209,4 @@ def release(assignment: Assignment, state: Assignment.State, event: str) -> None
         f"assignment {assignment.pk}",
         project_id=assignment.project_id,
         member_id=assignment.member_id,
-    )
-
-
-def reprioritize(*, version_id: int, chunk: int = RERANK_CHUNK) -> int:
-    """Copy a scorer version's priorities to the queue, in committed chunks. Returns how many rows changed.
-
-    Holdout rows keep priority 0: they are handed out in random order, whatever a scorer says.
-    """
-    changed, last = 0, 0
-    while True:
-        with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute(
-                "WITH due AS (SELECT q.solution_id, s.priority, s.tiebreak FROM annotator_score s "
-                "JOIN annotator_queuerow q ON q.solution_id = s.solution_id "
-                "WHERE s.version_id = %s AND q.ranked_by_id IS DISTINCT FROM %s AND q.solution_id > %s "
-                "ORDER BY q.solution_id LIMIT %s FOR NO KEY UPDATE OF q), "
-                "written AS (UPDATE annotator_queuerow q SET ranked_by_id = %s, "
-                "priority = CASE WHEN q.holdout THEN 0 ELSE due.priority END, "
-                "tiebreak = CASE WHEN q.holdout THEN 0 ELSE due.tiebreak END "
-                "FROM due WHERE q.solution_id = due.solution_id RETURNING q.solution_id) "
-                "SELECT count(*), max(solution_id) FROM written",
-                [version_id, version_id, last, chunk, version_id],
-            )
-            done, last = cursor.fetchone()
-        changed += int(done)
-        if done < chunk:
-            return changed
-
-
-def rank_new(*, solution_ids: Sequence[int], version_id: int) -> None:
-    """Give freshly scored rows that no version has ranked yet their place, in the caller's transaction."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "WITH due AS (SELECT q.solution_id, q.holdout, s.priority, s.tiebreak FROM annotator_queuerow q "
-            "JOIN annotator_score s ON s.solution_id = q.solution_id AND s.version_id = %s "
-            "WHERE q.solution_id = ANY(%s) AND q.ranked_by_id IS NULL ORDER BY q.solution_id "
-            "FOR NO KEY UPDATE OF q) "
-            "UPDATE annotator_queuerow q SET ranked_by_id = %s, "
-            "priority = CASE WHEN due.holdout THEN 0 ELSE due.priority END, "
-            "tiebreak = CASE WHEN due.holdout THEN 0 ELSE due.tiebreak END "
-            "FROM due WHERE q.solution_id = due.solution_id",
-            [version_id, list(solution_ids), version_id],
-        )
-
-
-def ask_for_new_order(*, project_id: int, version_id: int) -> None:
-    """Have the queue re-ranked by a worker."""
-    enqueue(
-        kind="queueing.reprioritize",
-        subject=f"version {version_id}",
-        project_id=project_id,
-        payload={"version_id": version_id},
     )

@@ -1,33 +1,49 @@
-"""Scoring solutions with a PRM: jobs name solutions, workers read, score and write, each step safe to repeat."""
+"""Scoring solutions with a PRM: jobs name solutions, workers read, score and write, each step safe to repeat.
+
+A scorer behind a server is asked who it is by a worker, never by a request or inside a transaction: `start` writes a
+job that plans the rest.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import F, Max
 
-from annotator.actions import access, queueing
+from annotator import jobs
+from annotator.actions import access, ordering
 from annotator.actions.access import Actor, Verb
+from annotator.actions.score_rows import keep
 from annotator.core.solutions import Step
-from annotator.core.uncertainty import priority
 from annotator.jobs import Claimed, enqueue, extend
 from annotator.models import (
     AuditEvent,
+    Job,
     QueueRow,
-    Score,
     ScoreFailure,
     Scorer,
     ScorerVersion,
     Solution,
 )
 from annotator.scorers import make
-from annotator.scorers.base import InvalidScores, Scored, ScoringInput, checked
+from annotator.scorers.base import Scored, ScoringCancelled, ScoringInput
 from annotator.scorers.base import ScoreFailure as Failure
 from annotator.scorers.base import Scorer as RunningScorer
+from annotator.scorers.breaker import CircuitOpen
+from annotator.scorers.endpoint import EndpointRefused
+from annotator.scorers.http import RequestFailed
+from annotator.scorers.remote import InvalidSettings
 
-QUEUE = "scoring"
+#: Work by where it can be done: processors here, or servers elsewhere. A worker names the queues that it takes.
+QUEUE, REMOTE = "scoring", "remote"
+QUEUES = {"vllm": REMOTE, "sglang": REMOTE, "critic": REMOTE}
+SCORE, PLAN = "scoring.score_batch", "scoring.plan"
 #: Solutions in one job: small enough to lose little with a worker, large enough to cost few rows.
 JOB_SIZE = 100
 #: Solutions between two lease renewals.
@@ -35,6 +51,14 @@ BATCH_SIZE = 16
 #: Workers woken for many jobs at once; each does all that is due. A message for every job would be 10,000 of them
 #: for a million solutions, sent while the person waits.
 WAKE_UPS = 8
+#: A solution that fails while its server is well is tried so often; then its failure is its own.
+TRIES = 4
+#: Seconds before what failed for the server's sake is tried again, and before settings that don't work are.
+PAUSE, LONG_PAUSE = 10.0, 300.0
+#: Seconds within which new scores call for one new order, while more are coming.
+REORDER_SECONDS = 60.0
+#: Seconds between two looks at whether the work is still wanted; each pushes the lease on.
+LOOK_SECONDS = 2.0
 
 
 class NoSuchScorer(Exception):
@@ -52,20 +76,53 @@ class Asked:
     jobs: int
 
 
+@dataclass(frozen=True)
+class _NotNow:
+    """Why a job can't go on: ``open`` is the circuit's state, ``pause`` seconds until another try."""
+
+    reason: str
+    pause: float
+    state: str = "failing"
+
+
+def queue_of(kind: str) -> str:
+    """The queue for this kind of scorer."""
+    return QUEUES.get(kind, QUEUE)
+
+
+def subject_of(scorer_id: int) -> str:
+    """What the subjects of all scoring jobs of a scorer begin with."""
+    return f"scorer {scorer_id} "
+
+
+def running(scorer: Scorer) -> RunningScorer:
+    """The scorer itself, by what is stored and what the installation allows.
+
+    Raises InvalidSettings or EndpointRefused.
+    """
+    return make(
+        scorer.kind, scorer.config, allowed_hosts=settings.SCORER_HOSTS, allowed_keys=settings.SCORER_KEYS
+    )
+
+
 def current_version(scorer: Scorer) -> tuple[RunningScorer, ScorerVersion]:
-    """The running scorer and the row of its version, made at first sight."""
-    running = make(scorer.kind)
+    """The running scorer and the row of its version, made at first sight. Asks the scorer's server where it has one:
+    raises RequestFailed or CircuitOpen, and what `running` raises."""
+    found = running(scorer)
     version, _ = ScorerVersion.objects.get_or_create(
         scorer=scorer,
-        version=running.version,
-        defaults={"measures": running.measures, "threshold": running.threshold},
+        version=found.version,
+        defaults={"measures": found.measures, "threshold": found.threshold},
     )
-    return running, version
+    return found, version
 
 
-@transaction.atomic
 def request(*, actor: Actor, scorer_name: str | None = None) -> list[Asked]:
-    """Ask the workers to score what the current version of each scorer has not. Raises NoSuchScorer."""
+    """Ask the workers to score what the current version of each scorer has not.
+
+    For the shell: waits until a scorer's server has said who it is. Raises NoSuchScorer, and what `current_version`
+    raises.
+    """
     access.require(actor, Verb.SCORE)
     scorers = Scorer.objects.filter(project_id=actor.project_id)
     if scorer_name is not None:
@@ -75,35 +132,99 @@ def request(*, actor: Actor, scorer_name: str | None = None) -> list[Asked]:
     asked = []
     for scorer in scorers:
         _, version = current_version(scorer)
-        ScoreFailure.objects.filter(version=version).delete()
-        unscored = unscored_ids(project_id=actor.project_id, version_id=version.pk)
-        jobs = enqueue_scoring(scorer=scorer, solution_ids=unscored)
-        asked.append(Asked(scorer.name, version.version, version.pk, len(unscored), jobs))
+        asked.append(_plan(scorer, version))
         AuditEvent.objects.record(
             "scoring:requested",
             f"scorer {scorer.name}",
             project_id=actor.project_id,
             member_id=actor.member_id,
-            data={"version": version.version, "solutions": len(unscored)},
+            data={"version": version.version, "solutions": asked[-1].solutions},
         )
-        queueing.ask_for_new_order(project_id=actor.project_id, version_id=version.pk)
     return asked
 
 
+def start(scorer: Scorer) -> None:
+    """Have a worker find out what there is to score, and write the jobs. Call it inside a transaction."""
+    enqueue(
+        kind=PLAN,
+        subject=f"{subject_of(scorer.pk)}plan",
+        queue=queue_of(scorer.kind),
+        project_id=scorer.project_id,
+        payload={"scorer_id": scorer.pk, "only_new": False},
+    )
+
+
+def look_at_all() -> int:
+    """Have workers look whether a server serves another model than before. Returns how many scorers."""
+    scorers = list(Scorer.objects.filter(paused=False, kind__in=QUEUES))
+    for scorer in scorers:
+        with transaction.atomic():
+            enqueue(
+                kind=PLAN,
+                subject=f"{subject_of(scorer.pk)}look",
+                queue=queue_of(scorer.kind),
+                project_id=scorer.project_id,
+                payload={"scorer_id": scorer.pk, "only_new": True},
+            )
+    return len(scorers)
+
+
+def plan(*, job: Claimed) -> None:
+    """Write the jobs for what the scorer's present version lacks; with ``only_new`` only where the version is new.
+
+    A server that doesn't answer is asked again later.
+    """
+    scorer = Scorer.objects.get(pk=job.payload["scorer_id"])
+    if scorer.paused:
+        return
+    known = set(scorer.versions.values_list("pk", flat=True))
+    try:
+        _, version = current_version(scorer)
+    except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused) as error:
+        trouble = _trouble(error)
+        _note(scorer, trouble)
+        if not job.payload.get("only_new"):
+            _again(job, scorer, job.payload, trouble.pause)
+        return
+    _note(scorer, None)
+    if version.pk not in known or not job.payload.get("only_new"):
+        _plan(scorer, version)
+
+
+@transaction.atomic
+def _plan(scorer: Scorer, version: ScorerVersion) -> Asked:
+    """Jobs for all that this version has not scored, in place of those still queued; failures are tried anew."""
+    jobs.drop(kind=SCORE, subject_prefix=subject_of(scorer.pk))
+    ScoreFailure.objects.filter(version=version).delete()
+    unscored = unscored_ids(project_id=scorer.project_id, version_id=version.pk)
+    count = enqueue_scoring(scorer=scorer, solution_ids=unscored)
+    if scorer.ranks:
+        ordering.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk)
+    return Asked(scorer.name, version.version, version.pk, len(unscored), count)
+
+
 def unscored_ids(*, project_id: int, version_id: int) -> list[int]:
-    """Solutions of a project that a scorer version has said nothing of, oldest first."""
+    """Solutions that a scorer version has said nothing of, most needed first: untouched ones, in the queue's order."""
     rows = Solution.objects.filter(project_id=project_id).exclude(scores__version_id=version_id)
-    return list(rows.order_by("pk").values_list("pk", flat=True))
+    needed = [
+        F("queue_row__taken").asc(nulls_last=True),
+        F("queue_row__priority").desc(nulls_last=True),
+        "pk",
+    ]
+    return list(rows.order_by(*needed).values_list("pk", flat=True))
 
 
 def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int]) -> int:
-    """Write scoring jobs for these solutions, in the caller's transaction. Returns how many."""
+    """Write scoring jobs for these solutions, in the caller's transaction. Returns how many; none while paused, since
+    going on plans anew."""
+    if scorer.paused:
+        return 0
     count = 0
     for ids in _chunks(solution_ids, JOB_SIZE):
         enqueue(
-            kind="scoring.score_batch",
-            subject=f"scorer {scorer.pk} solutions {ids[0]}-{ids[-1]}",
-            queue=QUEUE,
+            kind=SCORE,
+            subject=f"{subject_of(scorer.pk)}solutions {ids[0]}-{ids[-1]}",
+            queue=queue_of(scorer.kind),
             project_id=scorer.project_id,
             payload={"scorer_id": scorer.pk, "solution_ids": ids},
             announce=count < WAKE_UPS,
@@ -118,9 +239,34 @@ def score_batch(*, job: Claimed) -> int:
     No transaction is open while the scorer works. Each small batch is written as it comes, so that a killed worker
     loses a batch and no more, and a second run finds only what is missing.
     """
-    scorer = Scorer.objects.get(pk=job.payload["scorer_id"])
-    running, version = current_version(scorer)
-    written = 0
+    scorer = Scorer.objects.select_related("project").get(pk=job.payload["scorer_id"])
+    if scorer.paused:
+        return 0
+    known = scorer.versions.aggregate(newest=Max("pk"))["newest"]
+    try:
+        found, version = current_version(scorer)
+    except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused) as error:
+        trouble = _trouble(error)
+        _note(scorer, trouble)
+        _again(job, scorer, job.payload, trouble.pause)
+        return 0
+    if known is not None and version.pk > known:
+        with transaction.atomic():
+            start(scorer)  # the rest is due under the new version as well
+    written, left = _score_all(job, scorer, found, version)
+    if left:
+        _later(job, scorer, found, left, version)
+    else:
+        _note(scorer, None)
+    if scorer.ranks:
+        _reorder(scorer, version, written)
+    return written
+
+
+def _score_all(
+    job: Claimed, scorer: Scorer, found: RunningScorer, version: ScorerVersion
+) -> tuple[int, dict[int, str]]:
+    """How many were written, and what is left for the server's sake: solution → why."""
     wanted = (
         Solution.objects.filter(pk__in=job.payload["solution_ids"])
         .exclude(scores__version=version)
@@ -128,17 +274,135 @@ def score_batch(*, job: Claimed) -> int:
         .select_related("problem")
         .order_by("pk")
     )
+    written, left = 0, dict[int, str]()
     for batch in _chunks(list(wanted), BATCH_SIZE):
         inputs = [ScoringInput(one.problem.text, tuple(map(Step.from_json, one.steps))) for one in batch]
-        results = running.score(inputs, cancelled=lambda: False)
+        try:
+            results = found.score(inputs, cancelled=_unwanted(job))
+        except ScoringCancelled:
+            raise jobs.LeaseLost(f"{job.kind} {job.subject}") from None
+        later = {
+            one.pk: result.message
+            for one, result in zip(batch, results, strict=True)
+            if isinstance(result, Failure) and result.temporary
+        }
         with transaction.atomic():
             extend(job)
-            written += _keep(batch, inputs, results, version)
-            queueing.rank_new(solution_ids=[one.pk for one in batch], version_id=version.pk)
-    if _replaces_another(version):
+            written += _write(batch, inputs, results, later, version)
+        left |= later
+        if len(later) == len(batch) and _state(found) == "open":
+            left |= {pk: next(iter(later.values())) for pk in job.payload["solution_ids"]}
+            break
+    return written, left
+
+
+def _write(
+    batch: Sequence[Solution],
+    inputs: Sequence[ScoringInput],
+    results: Sequence[Scored | Failure],
+    later: dict[int, str],
+    version: ScorerVersion,
+) -> int:
+    said = [one for one in zip(batch, inputs, results, strict=True) if one[0].pk not in later]
+    count = keep(said, version)
+    ordering.rank_new(solution_ids=[solution.pk for solution, _, _ in said], version=version)
+    return count
+
+
+def _later(
+    job: Claimed, scorer: Scorer, found: RunningScorer, left: dict[int, str], version: ScorerVersion
+) -> None:
+    """Put off what failed for the server's sake. What fails again and again while the server is well, has failed."""
+    circuit = _state(found)
+    tries = int(job.payload.get("tries", 0)) + (circuit == "closed")
+    reason = next(iter(left.values()))
+    if tries >= TRIES:
         with transaction.atomic():
-            queueing.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk)
-    return written
+            ScoreFailure.objects.bulk_create(
+                [
+                    ScoreFailure(solution_id=pk, version=version, message=why[:500])
+                    for pk, why in left.items()
+                ],
+                ignore_conflicts=True,
+            )
+        return
+    state = getattr(found, "state", None)
+    pause = max(PAUSE, state.retry_in if state is not None else 0.0)
+    _note(scorer, _NotNow(reason, pause, circuit if circuit != "closed" else "failing"))
+    _again(job, scorer, {**job.payload, "solution_ids": sorted(left), "tries": tries}, pause)
+
+
+def _again(job: Claimed, scorer: Scorer, payload: Any, pause: float) -> None:
+    """The same job once more, after a pause; while a server is down, the scorer's other jobs wait as long."""
+    with transaction.atomic():
+        if not jobs.still_held(job):
+            return  # dropped meanwhile: nobody wants it any more
+        enqueue(
+            kind=job.kind,
+            subject=job.subject,
+            queue=queue_of(scorer.kind),
+            project_id=scorer.project_id,
+            payload=payload,
+            after=timedelta(seconds=pause),
+        )
+        if pause > PAUSE:
+            jobs.put_off(kind=SCORE, subject_prefix=subject_of(scorer.pk), seconds=pause)
+
+
+def _trouble(error: Exception) -> _NotNow:
+    if isinstance(error, CircuitOpen):
+        return _NotNow(error.state.last_error or str(error), max(PAUSE, error.retry_in), "open")
+    if isinstance(error, RequestFailed):
+        return _NotNow(str(error), PAUSE)
+    return _NotNow(str(error), LONG_PAUSE, "refused")
+
+
+def _state(found: RunningScorer) -> str:
+    """The circuit to the scorer's server; "closed" where it has none."""
+    state = getattr(found, "state", None)
+    return str(state.circuit.value) if state is not None else "closed"
+
+
+def _note(scorer: Scorer, trouble: _NotNow | None) -> None:
+    """Keep what a worker saw, for the page. Written only where it says something new."""
+    before = scorer.circuit
+    if trouble is None:
+        if before:
+            Scorer.objects.filter(pk=scorer.pk).update(circuit={})
+        return
+    since = before.get("since") if before.get("state") == trouble.state else None
+    seen = {"state": trouble.state, "since": since or int(time.time()), "error": trouble.reason[:500]}
+    if seen != before:
+        Scorer.objects.filter(pk=scorer.pk).update(circuit=seen)
+
+
+def _unwanted(job: Claimed) -> Callable[[], bool]:
+    """Whether the job was dropped meanwhile. Looks now and then, and holds the lease while a slow server works."""
+    looked, found = time.monotonic(), False
+
+    def ask() -> bool:
+        nonlocal looked, found
+        if time.monotonic() - looked >= LOOK_SECONDS:
+            looked = time.monotonic()
+            found = not jobs.renew(job)
+        return found
+
+    return ask
+
+
+def _reorder(scorer: Scorer, version: ScorerVersion, written: int) -> None:
+    """Ask for a new order where this job calls for one: soon while more scores are coming, at once after the last."""
+    after = timedelta(0)
+    if not _replaces_another(version):
+        rows = QueueRow.objects.filter(ranked_by=version)
+        if not written or not ordering.takes_turns(scorer.project) or not rows.exists():
+            return
+        more = Job.objects.filter(
+            kind=SCORE, state=Job.State.QUEUED, subject__startswith=subject_of(scorer.pk)
+        )
+        after = timedelta(seconds=REORDER_SECONDS if more.exists() else 0)
+    with transaction.atomic():
+        ordering.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk, after=after)
 
 
 def _replaces_another(version: ScorerVersion) -> bool:
@@ -154,56 +418,6 @@ def _replaces_another(version: ScorerVersion) -> bool:
     return not waiting.exclude(pk__in=tried).exists()
 
 
-def _keep(
-    solutions: Sequence[Solution],
-    inputs: Sequence[ScoringInput],
-    results: Sequence[Scored | Failure],
-    version: ScorerVersion,
-) -> int:
-    """Write scores and failures, once each. Returns the number of scores."""
-    scores: list[Score] = []
-    failures: list[ScoreFailure] = []
-    for solution, given, result in zip(solutions, inputs, results, strict=True):
-        made = _score_row(solution, given, result, version)
-        if isinstance(made, Score):
-            scores.append(made)
-        else:
-            failures.append(made)
-    Score.objects.bulk_create(scores, ignore_conflicts=True)
-    ScoreFailure.objects.filter(
-        version=version, solution__in=[score.solution_id for score in scores]
-    ).delete()
-    ScoreFailure.objects.bulk_create(
-        failures,
-        update_conflicts=True,
-        unique_fields=["solution", "version"],
-        update_fields=["message"],
-    )
-    return len(scores)
-
-
-def _score_row(
-    solution: Solution, given: ScoringInput, result: Scored | Failure, version: ScorerVersion
-) -> Score | ScoreFailure:
-    if isinstance(result, Failure):
-        return ScoreFailure(solution=solution, version=version, message=result.message[:500])
-    try:
-        scored = checked(result, given.steps)
-    except InvalidScores as error:
-        return ScoreFailure(solution=solution, version=version, message=str(error)[:500])
-    rank = priority(scored.values, scored.spread, version.threshold)
-    return Score(
-        solution=solution,
-        version=version,
-        n_steps=solution.n_steps,
-        values=list(scored.values),
-        spread=list(scored.spread),
-        priority=rank.score,
-        tiebreak=rank.tiebreak,
-        predicted_stop=rank.predicted_stop,
-    )
-
-
 def _chunks(items: Sequence[Any], size: int) -> Iterator[list[Any]]:
-    for start in range(0, len(items), size):
-        yield list(items[start : start + size])
+    for start_at in range(0, len(items), size):
+        yield list(items[start_at : start_at + size])

@@ -185,6 +185,10 @@ SESSION_COOKIE_AGE = 14 * 24 * 3600
 X_FRAME_OPTIONS = "DENY"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 
+#: Servers that scorers may talk to (annotator/scorers/endpoint.py), and variables whose keys they may be given.
+SCORER_HOSTS = words("STEPMARK_SCORER_HOSTS")
+SCORER_KEYS = words("STEPMARK_SCORER_KEYS")
+
 # Jobs live in PostgreSQL; the broker only carries "wake up" (annotator/jobs.py).
 CELERY_BROKER_URL = os.environ.get("REDIS_URL", "redis://localhost:6379/0")
 CELERY_TASK_IGNORE_RESULT = True
@@ -205,6 +209,11 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_WORKER_SEND_TASK_EVENTS = False
 CELERY_BEAT_SCHEDULE = {
     "reconcile": {"task": "annotator.tasks.reconcile", "schedule": 5.0, "options": {"expires": 5}},
+    "look_at_scorers": {
+        "task": "annotator.tasks.look_at_scorers",
+        "schedule": 300.0,
+        "options": {"expires": 300},
+    },
     "reclaim": {"task": "annotator.tasks.reclaim", "schedule": 60.0, "options": {"expires": 60}},
 }
 

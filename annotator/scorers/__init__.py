@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from annotator.scorers import builtin
+from annotator.scorers import builtin, critic, sglang, vllm
 from annotator.scorers.base import Scorer, ScorerFactory
 
-#: Kind of scorer → what makes one from its stored settings.
-KINDS: Mapping[str, ScorerFactory] = {"builtin": builtin.make}
+#: Scorers that run in the worker, and those behind a server: what makes one from its stored settings.
+LOCAL: Mapping[str, ScorerFactory] = {"builtin": builtin.make}
+REMOTE: Mapping[str, Callable[..., Scorer]] = {
+    "vllm": vllm.make,
+    "sglang": sglang.make,
+    "critic": critic.make,
+}
+KINDS = frozenset({*LOCAL, *REMOTE})
 
 
 class UnknownScorer(LookupError):
     """No scorer of that kind is known."""
 
 
-def make(kind: str, config: Mapping[str, Any] | None = None) -> Scorer:
-    """The scorer of that kind. Raises UnknownScorer, or what its factory raises for its settings."""
-    try:
-        factory = KINDS[kind]
-    except KeyError as error:
-        raise UnknownScorer(
-            f"there is no scorer of kind {kind!r}; known: {', '.join(sorted(KINDS))}"
-        ) from error
-    return factory(config or {})
+def make(
+    kind: str,
+    config: Mapping[str, Any] | None = None,
+    *,
+    allowed_hosts: Collection[str] = (),
+    allowed_keys: Collection[str] = (),
+) -> Scorer:
+    """The scorer of that kind. Raises UnknownScorer, or what its factory raises for its settings.
+
+    ``allowed_hosts`` and ``allowed_keys`` are the installation's: servers that may be talked to, and environment
+    variables whose keys may be sent there.
+    """
+    if kind in LOCAL:
+        return LOCAL[kind](config or {})
+    if kind in REMOTE:
+        return REMOTE[kind](config or {}, allowed_hosts=allowed_hosts, allowed_keys=allowed_keys)
+    raise UnknownScorer(f"there is no scorer of kind {kind!r}; known: {', '.join(sorted(KINDS))}")

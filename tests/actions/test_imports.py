@@ -231,7 +231,7 @@ def test_a_managers_import_bears_their_name(project: Project) -> None:
 
 
 def test_each_new_solution_is_in_one_scoring_job_for_each_scorer(project: Project) -> None:
-    Scorer.objects.create(project=project, name="second", kind="builtin")
+    Scorer.objects.create(project=project, name="second", kind="builtin", ranks=False)
     bring(project, *[native(n) for n in range(130)])
 
     for scorer in Scorer.objects.filter(project=project):

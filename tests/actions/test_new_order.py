@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotator.actions import queueing
+from annotator.actions import ordering, queueing
 from annotator.models import Project, QueueRow, Score, ScorerVersion
 from tests import factories as make
 
@@ -40,8 +40,8 @@ def test_new_priorities_are_written_in_committed_chunks(project: Project, versio
     for _ in range(5):
         scored(make.work(project), version, 0.25)
 
-    assert queueing.reprioritize(version_id=version.pk, chunk=2) == 5
-    assert queueing.reprioritize(version_id=version.pk, chunk=2) == 0
+    assert ordering.reprioritize(version_id=version.pk, chunk=2) == 5
+    assert ordering.reprioritize(version_id=version.pk, chunk=2) == 0
     assert set(QueueRow.objects.values_list("priority", flat=True)) == {0.25}
 
 
@@ -53,7 +53,7 @@ def test_no_row_is_left_behind_wherever_the_chunks_end(
     for _ in range(number):
         scored(make.work(project), version, 0.25)
 
-    assert queueing.reprioritize(version_id=version.pk, chunk=2) == number
+    assert ordering.reprioritize(version_id=version.pk, chunk=2) == number
     assert not QueueRow.objects.filter(ranked_by=None).exists()
 
 
@@ -63,7 +63,7 @@ def test_the_holdout_stays_in_random_order(project: Project, version: ScorerVers
     first, second = (make.work(project, holdout=True, shuffle=shuffle) for shuffle in (0.1, 0.2))
     scored(first, version, 0.1), scored(second, version, 0.6)
     work = scored(make.work(project), version, 0.4)
-    queueing.reprioritize(version_id=version.pk)
+    ordering.reprioritize(version_id=version.pk)
 
     work.refresh_from_db()
     assert work.priority == 0.4

@@ -248,8 +248,8 @@ def test_the_selection_says_route_score_version_rank_and_pool() -> None:
 
     assert selection == {
         "route": "priority",
-        "strategy": "uncertainty",
-        "score": None,  # no scorer has ranked it
+        "strategy": "random",  # no scorer has ranked it
+        "score": None,
         "scorer_version": None,
         "rank": 1,
         "pool": 2,

@@ -11,7 +11,7 @@ import pytest
 from django.db.models.functions import Now
 
 from annotator import jobs
-from annotator.actions import queueing, scoring
+from annotator.actions import ordering, scoring
 from annotator.actions.access import NotAllowed, operator
 from annotator.actions.scoring import NoSuchScorer
 from annotator.jobs import Claimed, LeaseLost
@@ -53,7 +53,7 @@ def project() -> Project:
 def scorer(monkeypatch: pytest.MonkeyPatch) -> Scripted:
     """Stands in for the built-in scorer."""
     scripted = Scripted()
-    monkeypatch.setattr(scoring, "make", lambda kind: scripted)
+    monkeypatch.setattr(scoring, "make", lambda kind, config, **allowed: scripted)
     return scripted
 
 
@@ -267,7 +267,7 @@ def test_after_scoring_the_queue_is_put_in_order(project: Project, scorer: Scrip
     scoring.score_batch(job=asked(project))
     order = jobs.claim("default")
     assert order is not None
-    queueing.reprioritize(version_id=order.payload["version_id"])
+    ordering.reprioritize(version_id=order.payload["version_id"])
 
     assert list(QueueRow.objects.by_priority().values_list("pk", flat=True)) == [unsure.pk, sure.pk]
     assert set(QueueRow.objects.values_list("ranked_by__version", flat=True)) == {"v1"}
@@ -287,7 +287,7 @@ def test_a_scorer_that_is_not_there_is_named(project: Project) -> None:
 
 
 def test_one_of_two_scorers_can_be_asked_alone(project: Project, scorer: Scripted) -> None:
-    Scorer.objects.create(project=project, name="second", kind="builtin")
+    Scorer.objects.create(project=project, name="second", kind="builtin", ranks=False)
 
     (only,) = scoring.request(actor=operator(project), scorer_name="second")
 

@@ -117,7 +117,7 @@ def test_score_solutions_says_what_it_does_not_know(project: Project, arguments:
 
 
 def test_with_several_scorers_one_has_to_be_named(project: Project) -> None:
-    project.scorers.create(name="second", kind="builtin")
+    project.scorers.create(name="second", kind="builtin", ranks=False)
     ended = score()
 
     assert (ended.status, "builtin, second" in ended.err) == (UNUSABLE, True)

@@ -26,7 +26,7 @@ from tests.files import bring, native
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ["-m", "celery", "-A", "annotator.config.celery", "worker", "-P", "threads", "-c", "2"]
-QUEUES = ["-Q", "default,scoring", "-l", "WARNING"]
+QUEUES = ["-Q", "default,scoring,remote", "-l", "WARNING"]
 QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 

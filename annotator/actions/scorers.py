@@ -1,0 +1,288 @@
+"""What a manager does with scorers: add, change, pause, cancel, choose which one orders the queue, try one out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotator import jobs
+from annotator.actions import access, ordering, scoring
+from annotator.actions.access import Actor, Verb
+from annotator.core.solutions import Step
+from annotator.core.uncertainty import priority
+from annotator.models import AuditEvent, Project, Scorer, Solution
+from annotator.scorers import KINDS
+from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
+from annotator.scorers.breaker import CircuitOpen
+from annotator.scorers.endpoint import EndpointRefused
+from annotator.scorers.http import RequestFailed
+from annotator.scorers.remote import InvalidSettings
+
+#: Scorers of a project; each scores every solution.
+MOST = 20
+#: Seconds that somebody waits for a scorer to be tried; the page is open meanwhile.
+TRY_SECONDS = 10.0
+
+
+class Refused(ValueError):
+    """The scorer can't be had like this; the message says which rule it breaks, ``field`` where."""
+
+    def __init__(self, said: str, field: str = "") -> None:
+        super().__init__(said)
+        self.field = field
+
+
+class NoSuchScorer(LookupError):
+    """This project has no such scorer."""
+
+
+class NoSuchSolution(LookupError):
+    """This project has no such solution."""
+
+
+class Unanswered(Exception):
+    """The scorer could not score the solution just now; the message says why."""
+
+
+@dataclass(frozen=True)
+class TriedStep:
+    """One step and what the scorer says of it; ``value`` is None where it takes no label."""
+
+    index: int
+    text: str
+    value: float | None
+    spread: float | None
+    judged: bool
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What a scorer says of one solution. ``stop``: the step it calls the first error, -1 for none."""
+
+    scorer: str
+    version: str
+    external_id: str
+    problem_text: str
+    steps: Sequence[TriedStep]
+    threshold: float
+    entropy: float
+    stop: int
+    seconds: float
+    rationale: str
+
+
+def check(kind: str, config: Mapping[str, Any]) -> None:
+    """Raise Refused unless a scorer of this kind can be made of these settings. Talks to nobody."""
+    if kind not in KINDS:
+        raise Refused("There is no such kind of scorer.", "kind")
+    try:
+        scoring.running(Scorer(kind=kind, config=dict(config)))
+    except (InvalidSettings, EndpointRefused, ValueError) as error:
+        raise Refused(str(error), "config") from error
+
+
+@transaction.atomic
+def add(*, actor: Actor, name: str, kind: str, config: Mapping[str, Any]) -> Scorer:
+    """A new scorer, which begins to score at once and orders nothing yet. Raises Refused."""
+    access.require(actor, Verb.MANAGE)
+    Project.objects.select_for_update().get(pk=actor.project_id)
+    check(kind, config)
+    mine = Scorer.objects.filter(project_id=actor.project_id)
+    if mine.count() >= MOST:
+        raise Refused(f"A project has at most {MOST} scorers.")
+    if mine.filter(name=name).exists():
+        raise Refused("There is already a scorer of this name.", "name")
+    scorer = Scorer(project_id=actor.project_id, name=name, kind=kind, config=dict(config), ranks=False)
+    try:
+        scorer.clean_fields()
+    except ValidationError as error:
+        field, said = next(iter(error.message_dict.items()))
+        raise Refused(" ".join(said), field) from error
+    scorer.save()
+    scoring.start(scorer)
+    _record(actor, scorer, "scorer:added", {"kind": kind, "config": dict(config)})
+    return scorer
+
+
+@transaction.atomic
+def change(*, actor: Actor, scorer_id: int, config: Mapping[str, Any]) -> Scorer:
+    """Other settings for a scorer; where they decide scores, a new version scores all anew. Raises Refused."""
+    scorer = _locked(actor, scorer_id)
+    check(scorer.kind, config)
+    before, scorer.config, scorer.circuit = scorer.config, dict(config), {}
+    scorer.save(update_fields=["config", "circuit"])
+    if before != scorer.config:
+        _record(actor, scorer, "scorer:changed", {"before": before, "after": scorer.config})
+        jobs.drop(kind=scoring.SCORE, subject_prefix=scoring.subject_of(scorer.pk), running=True)
+        scoring.start(scorer)
+    return scorer
+
+
+@transaction.atomic
+def pause(*, actor: Actor, scorer_id: int) -> Scorer:
+    """No more scoring by this one until `resume`; the queue keeps its order."""
+    scorer = _locked(actor, scorer_id)
+    if not scorer.paused:
+        scorer.paused = True
+        scorer.save(update_fields=["paused"])
+        dropped = _drop_jobs(scorer)
+        _record(actor, scorer, "scorer:paused", {"jobs": dropped})
+    return scorer
+
+
+@transaction.atomic
+def resume(*, actor: Actor, scorer_id: int) -> Scorer:
+    """Score again what is missing."""
+    scorer = _locked(actor, scorer_id)
+    if scorer.paused:
+        scorer.paused, scorer.circuit = False, {}
+        scorer.save(update_fields=["paused", "circuit"])
+        scoring.start(scorer)
+        _record(actor, scorer, "scorer:resumed", {})
+    return scorer
+
+
+@transaction.atomic
+def score_missing(*, actor: Actor, scorer_id: int) -> Scorer:
+    """Have a worker score what is missing, what failed before included. Raises Refused while paused."""
+    scorer = _locked(actor, scorer_id)
+    if scorer.paused:
+        raise Refused("The scorer is paused. Resume it first.")
+    scoring.start(scorer)
+    _record(actor, scorer, "scoring:requested", {})
+    return scorer
+
+
+@transaction.atomic
+def cancel(*, actor: Actor, scorer_id: int) -> int:
+    """Forget what still waits to be scored. What runs stops within seconds. Returns the number of dropped jobs."""
+    scorer = _locked(actor, scorer_id)
+    dropped = _drop_jobs(scorer)
+    _record(actor, scorer, "scoring:cancelled", {"jobs": dropped})
+    return dropped
+
+
+@transaction.atomic
+def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
+    """Have this scorer order the queue, in place of the one that does. Its newest version's scores come into force as
+    soon as a worker has written the order."""
+    access.require(actor, Verb.SCORE)
+    Project.objects.select_for_update().get(pk=actor.project_id)
+    scorer = _locked(actor, scorer_id)
+    if scorer.ranks:
+        return scorer
+    Scorer.objects.filter(project_id=actor.project_id, ranks=True).update(ranks=False)
+    scorer.ranks = True
+    scorer.save(update_fields=["ranks"])
+    _record(actor, scorer, "scorer:ranks", {})
+    newest = scorer.versions.order_by("-pk").values_list("pk", flat=True).first()
+    if newest is not None:
+        ordering.ask_for_new_order(project_id=actor.project_id, version_id=newest)
+    return scorer
+
+
+@transaction.atomic
+def stop_ranking(*, actor: Actor, scorer_id: int) -> Scorer:
+    """This scorer orders the queue no more: what stands keeps its place, what is new stands behind it."""
+    scorer = _locked(actor, scorer_id)
+    if scorer.ranks:
+        scorer.ranks = False
+        scorer.save(update_fields=["ranks"])
+        _record(actor, scorer, "scorer:ranks_no_more", {})
+    return scorer
+
+
+def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:
+    """Score one solution now, named by its id or its external id, and keep nothing. Waits TRY_SECONDS at most.
+
+    Raises NoSuchScorer, NoSuchSolution, Unanswered.
+    """
+    access.require(actor, Verb.SCORE)
+    scorer = Scorer.objects.filter(project_id=actor.project_id, pk=scorer_id).first()
+    if scorer is None:
+        raise NoSuchScorer
+    found = _solution(actor, solution)
+    steps = tuple(map(Step.from_json, found.steps))
+    hurried = Scorer(kind=scorer.kind, config=_hurried(scorer))
+    began = time.monotonic()
+    try:
+        running = scoring.running(hurried)
+        version = running.version
+        (result,) = running.score(
+            [ScoringInput(found.problem.text, steps)],
+            cancelled=lambda: time.monotonic() - began > TRY_SECONDS,
+        )
+        if not isinstance(result, Scored):
+            raise Unanswered(result.message)
+        scored = checked(result, steps)
+    except ScoringCancelled:
+        raise Unanswered(f"There was no answer within {TRY_SECONDS:g} seconds.") from None
+    except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused, InvalidScores) as error:
+        raise Unanswered(str(error)) from error
+    rank = priority(scored.values, scored.spread, running.threshold)
+    return Tried(
+        scorer=scorer.name,
+        version=version,
+        external_id=found.external_id or f"#{found.pk}",
+        problem_text=found.problem.text,
+        steps=[
+            TriedStep(index, step.text, scored.values[index], scored.spread[index], step.judged)
+            for index, step in enumerate(steps)
+        ],
+        threshold=running.threshold,
+        entropy=rank.score,
+        stop=rank.predicted_stop,
+        seconds=time.monotonic() - began,
+        rationale=scored.rationale or "",
+    )
+
+
+def _hurried(scorer: Scorer) -> dict[str, Any]:
+    """The scorer's settings with one attempt and the short time-out of a page that somebody waits for."""
+    if scorer.kind not in scoring.QUEUES:
+        return dict(scorer.config)
+    most = TRY_SECONDS * 0.8
+    slow = scorer.config.get("timeout")
+    seconds = min(most, slow) if isinstance(slow, int | float) else most
+    return {**scorer.config, "timeout": seconds, "connect_timeout": 2.0, "attempts": 1}
+
+
+def _solution(actor: Actor, named: str) -> Solution:
+    mine = Solution.objects.filter(project_id=actor.project_id).select_related("problem")
+    named = named.strip()
+    found = mine.filter(external_id=named).order_by("pk").first() if named else None
+    number = named.removeprefix("#")
+    if found is None and number.isascii() and number.isdecimal() and len(number) < 16:
+        found = mine.filter(pk=int(number)).first()
+    if found is None:
+        raise NoSuchSolution(f"There is no solution '{named[:100]}' in this project.")
+    return found
+
+
+def _locked(actor: Actor, scorer_id: int) -> Scorer:
+    access.require(actor, Verb.SCORE)
+    scorer = Scorer.objects.select_for_update().filter(project_id=actor.project_id, pk=scorer_id).first()
+    if scorer is None:
+        raise NoSuchScorer
+    return scorer
+
+
+def _drop_jobs(scorer: Scorer) -> int:
+    prefix = scoring.subject_of(scorer.pk)
+    jobs.drop(kind=scoring.PLAN, subject_prefix=prefix, running=True)
+    return jobs.drop(kind=scoring.SCORE, subject_prefix=prefix, running=True)
+
+
+def _record(actor: Actor, scorer: Scorer, event: str, data: Mapping[str, Any]) -> None:
+    AuditEvent.objects.record(
+        event,
+        f"scorer {scorer.name}",
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        data=dict(data),
+    )

@@ -1,0 +1,152 @@
+"""What a queue is ordered by, as arrays: one scan each, packed by the database.
+
+A million rows as Python objects would take longer than everything that is computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection, transaction
+
+from annotator.core.selection import Mixture, Pool, Strategy, expected_sound
+from annotator.core.uncertainty import Values, aggregate, disagreement, is_certain
+from annotator.models import Project, Score, ScorerVersion
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+#: Strategies that look at single steps, and not only at what is kept with a score.
+BY_STEPS = frozenset({Strategy.CONVINCING_WRONG, Strategy.DISAGREEMENT})
+CHUNK = 5_000
+
+# Near-duplicates differ in numbers, case and punctuation: what is left of a problem's text is its group.
+_ROWS = """
+SELECT {packed} FROM (
+  SELECT s.solution_id AS id, s.priority AS score, s.tiebreak, s.predicted_stop AS stop,
+    (t.answer_correct IS FALSE)::int AS wrong, q.shuffle, (NOT q.holdout AND q.taken < q.wanted)::int AS open,
+    (q.taken > 0 AND NOT q.holdout)::int AS begun, p.like_code AS like_code,
+    hashtextextended(p.domain || E'\\x1f' || p.subject || E'\\x1f' || coalesce(t.generator->>'model', ''), 0) AS stratum
+  FROM annotator_score s
+  JOIN annotator_queuerow q ON q.solution_id = s.solution_id
+  JOIN annotator_solution t ON t.id = s.solution_id
+  JOIN (SELECT id, domain, subject,
+      hashtextextended(regexp_replace(lower(text), '[^[:alpha:]]+', ' ', 'g'), 0) AS like_code
+    FROM annotator_problem WHERE project_id = %(project)s) p ON p.id = t.problem_id
+  WHERE s.version_id = %(version)s AND q.project_id = %(project)s ORDER BY s.solution_id) x
+"""
+_WHOLE = ("id", "stop", "wrong", "open", "begun", "stratum", "like_code")
+_REAL = ("score", "tiebreak", "shuffle")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Standing:
+    """All queue rows that a version has scored, as arrays (n,) ordered by ``id``. ``open`` ones want labels and are
+    no holdout: ``pool`` describes these alone, and ``where`` (open,) says where each stands among the n."""
+
+    id: Ints
+    score: Floats
+    open: Bools
+    where: Ints
+    pool: Pool
+
+
+def mixture_of(project: Project) -> Mixture:
+    """How this project fills its queue. Raises InvalidMixture."""
+    weights = {Strategy(name): float(weight) for name, weight in project.strategies.items()}
+    return Mixture(weights, sound_share=project.error_free_floor, skip_certain=bool(project.certain))
+
+
+def standing(project: Project, version: ScorerVersion) -> Standing:
+    """The rows of one moment, by one query, and single steps only where the project's strategies look at them."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL work_mem = '128MB'")
+        packed = [f"string_agg(int8send({name}::int8), '')" for name in _WHOLE]
+        packed += [f"string_agg(float8send({name}), '')" for name in _REAL]
+        names = {"project": project.pk, "version": version.pk}
+        cursor.execute(_ROWS.format(packed=", ".join(packed)), names)
+        row = cursor.fetchone()
+    whole: list[npt.NDArray[Any]] = [
+        np.frombuffer(one or b"", ">i8").astype(np.int64) for one in row[: len(_WHOLE)]
+    ]
+    real: list[npt.NDArray[Any]] = [
+        np.frombuffer(one or b"", ">f8").astype(np.float64) for one in row[len(_WHOLE) :]
+    ]
+    columns: dict[str, npt.NDArray[Any]] = dict(zip((*_WHOLE, *_REAL), (*whole, *real), strict=True))
+    where = np.flatnonzero(columns["open"] == 1)
+    return Standing(
+        columns["id"], columns["score"], columns["open"] == 1, where, _pool(project, version, columns, where)
+    )
+
+
+def _pool(
+    project: Project, version: ScorerVersion, columns: Mapping[str, npt.NDArray[Any]], where: Ints
+) -> Pool:
+    strata, codes = np.unique(columns["stratum"], return_inverse=True)
+    begun = np.bincount(codes, weights=columns["begun"], minlength=len(strata)).astype(np.int64)
+    wrong = columns["wrong"][where] == 1
+    certain, trajectory, differ = _by_steps(project, version, columns["id"][where])
+    return Pool(
+        uncertainty=columns["score"][where],
+        tiebreak=columns["tiebreak"][where],
+        trajectory=trajectory,
+        answer_wrong=wrong,
+        disagreement=differ,
+        sound=expected_sound(columns["stop"][where], wrong),
+        stratum=codes[where],
+        done=begun[codes[where]] if len(where) else np.zeros(0, dtype=np.int64),
+        group=columns["like_code"][where],
+        shuffle=columns["shuffle"][where],
+        certain=certain,
+    )
+
+
+def _by_steps(project: Project, version: ScorerVersion, ids: Ints) -> tuple[Bools, Floats, Floats]:
+    """Certain by ActPRM's rule, the scorer's value of the whole, and how far scorers differ: each (n,)."""
+    certain = np.zeros(len(ids), dtype=np.bool_)
+    trajectory, differ = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
+    wanted = {Strategy(name) for name, weight in project.strategies.items() if weight}
+    rule = project.certain
+    if not rule and not wanted & BY_STEPS:
+        return certain, trajectory, differ
+    others = _newest_versions(project, version) if Strategy.DISAGREEMENT in wanted else []
+    for start in range(0, len(ids), CHUNK):
+        rows = _rows([version, *others], ids[start : start + CHUNK].tolist())
+        for at, solution in enumerate(ids[start : start + CHUNK].tolist(), start=start):
+            values, spread = rows[solution, version.pk]
+            if rule:
+                certain[at] = is_certain(
+                    values,
+                    spread,
+                    delta_pred=rule["pred"],
+                    delta_std=rule["std"],
+                    threshold=version.threshold,
+                )
+            whole = aggregate(values)
+            trajectory[at] = np.nan if whole is None else whole
+            speak = [one for one in (version, *others) if (solution, one.pk) in rows]
+            if len(speak) > 1:
+                differ[at] = disagreement(
+                    [rows[solution, one.pk][0] for one in speak], [one.threshold for one in speak]
+                )
+    return certain, trajectory, differ
+
+
+def _newest_versions(project: Project, version: ScorerVersion) -> list[ScorerVersion]:
+    """The newest version of each other scorer of the project."""
+    found = ScorerVersion.objects.filter(scorer__project=project).exclude(scorer_id=version.scorer_id)
+    return list(found.order_by("scorer_id", "-pk").distinct("scorer_id"))
+
+
+def _rows(
+    versions: Sequence[ScorerVersion], ids: Sequence[int]
+) -> Mapping[tuple[int, int], tuple[Values, Values]]:
+    found: Iterable[Any] = Score.objects.filter(version__in=versions, solution_id__in=ids).values_list(
+        "solution_id", "version_id", "values", "spread"
+    )
+    return {(solution, version): (values, spread) for solution, version, values, spread in found}
