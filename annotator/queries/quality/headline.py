@@ -119,6 +119,8 @@ def _by_depth(these: Ratings, depth: Ints) -> dict[int, Figure]:
     """Percent agreement at each depth (units,) that two people reached; n counts solutions."""
     share, paired = _shares(these.unit, these.code, these.n_units)
     share, depth, home, cluster = share[paired], depth[paired], these.solution[paired], these.problem[paired]
+    if not len(depth):
+        return {}
     order = np.argsort(depth, kind="stable")
     known, starts = np.unique(depth[order], return_index=True)
     found = {}
