@@ -6,7 +6,19 @@ from django.urls import URLPattern, URLResolver, path
 from django.views.decorators.cache import cache_control
 from django.views.i18n import JavaScriptCatalog
 
-from annotator.web import beside, design, exports, health, home, practice, queue, settings, sign_in, workbench
+from annotator.web import (
+    beside,
+    design,
+    exports,
+    health,
+    home,
+    practice,
+    quality,
+    queue,
+    settings,
+    sign_in,
+    workbench,
+)
 
 # The catalogue of what the scripts say. One language a server, so every cache may keep it.
 words = cache_control(public=True, max_age=3600)(JavaScriptCatalog.as_view(packages=["annotator"]))
@@ -33,6 +45,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/questions/<int:question_id>/answer", settings.answer, name="answer"),
     path("preferences", beside.save_preferences, name="preferences"),
     path("p/<slug:slug>/queue/", queue.page, name="queue"),
+    path("p/<slug:slug>/quality/", quality.page, name="quality"),
+    path("p/<slug:slug>/quality/<slug:name>.csv", quality.table, name="quality_table"),
+    path("p/<slug:slug>/quality/people/<int:member_id>", quality.override, name="quality_override"),
+    path("p/<slug:slug>/quality/alerts/<int:alert_id>/close", quality.close_alert, name="close_alert"),
     path("p/<slug:slug>/exports/", exports.page, name="exports"),
     path("p/<slug:slug>/exports/download", exports.download, name="export_download"),
     path("p/<slug:slug>/exports/hours", exports.hours, name="hours"),
