@@ -34,7 +34,7 @@ def pool(size: int, **arrays: Any) -> Pool:
         "trajectory": np.full(size, 0.5),
         "answer_wrong": np.zeros(size, dtype=np.bool_),
         "disagreement": np.zeros(size),
-        "sound": np.ones(size, dtype=np.bool_),
+        "sound": np.ones(size),
         "stratum": np.zeros(size, dtype=np.int64),
         "done": np.zeros(size, dtype=np.int64),
         "group": np.arange(size),
@@ -102,14 +102,14 @@ def test_what_no_strategy_may_choose_comes_last_by_lot() -> None:
 
 
 def test_every_beginning_holds_its_share_of_sound_solutions() -> None:
-    unsure_and_wrong = pool(100, uncertainty=np.linspace(1, 0, 100), sound=[False] * 60 + [True] * 40)
+    unsure_and_wrong = pool(100, uncertainty=np.linspace(1, 0, 100), sound=np.arange(100) >= 60)
     ranked = rank(unsure_and_wrong, Mixture({U: 1.0}))
     sound = unsure_and_wrong.sound[ranked.order]
     assert all(np.cumsum(sound) >= 0.4 * np.arange(1, 101))
 
 
 def test_where_sound_solutions_run_out_the_rest_still_comes() -> None:
-    ranked = rank(pool(10, sound=[True] + [False] * 9), Mixture({U: 1.0}))
+    ranked = rank(pool(10, sound=np.arange(10) == 0), Mixture({U: 1.0}))
     assert sorted(ranked.order.tolist()) == list(range(10))
 
 
@@ -140,12 +140,24 @@ def test_what_needs_no_label_can_be_left_out() -> None:
     assert ranked.priorities(4).tolist() == [-1.0, 1.0, -1.0, 0.5]
 
 
+def test_after_the_careful_places_the_rest_follows_by_uncertainty_then_by_lot() -> None:
+    given_pool = pool(6, uncertainty=[0.1, np.nan, 0.3, 0.2, np.nan, 0.4])
+    ranked = rank(given_pool, only(R), places=2)
+    assert ranked.order.tolist() == [0, 1, 5, 2, 3, 4]
+    assert [STRATEGIES[code] for code in ranked.strategy] == [R, R, U, U, U, R]
+
+
 def test_an_empty_pool_has_an_empty_order() -> None:
     assert rank(pool(0), Mixture({U: 1.0, C: 1.0})).order.tolist() == []
 
 
-def test_a_wrong_answer_is_not_expected_to_be_sound_though_no_error_is_predicted() -> None:
-    assert expected_sound([-1, -1, 0], [False, True, False]).tolist() == [True, False, False]
+def test_a_wrong_answer_is_not_expected_to_be_sound_whatever_the_scorer_says() -> None:
+    assert expected_sound([[0.9, 0.9], [None]], [False, None]).tolist() == [0.0, 0.0]
+
+
+def test_a_right_answer_makes_a_solution_likelier_to_be_sound() -> None:
+    unknown, right = expected_sound([[0.9, None, 0.9]] * 2, [None, True])
+    assert (unknown, right) == pytest.approx((0.81, 0.81 / (0.81 + 0.19 * 0.1)))
 
 
 # Properties
@@ -168,7 +180,7 @@ def pools(draw: st.DrawFn) -> Pool:
         trajectory=scores(),
         answer_wrong=random.random(size) < draw(st.floats(0, 1)),
         disagreement=scores(),
-        sound=random.random(size) < draw(st.floats(0, 1)),
+        sound=random.random(size) ** draw(st.floats(0.1, 10)),
         stratum=random.integers(0, 4, size),
         done=random.integers(0, 3, size),
         group=random.integers(0, draw(st.sampled_from([1, 10, 1000])), size),
@@ -180,25 +192,26 @@ def pools(draw: st.DrawFn) -> Pool:
 weights = st.dictionaries(st.sampled_from(STRATEGIES), st.floats(0.05, 1.0), min_size=1)
 
 
-@given(pools(), weights, st.floats(0, 0.9), st.integers(0, 30), st.booleans())
+@given(pools(), weights, st.floats(0, 0.9), st.booleans(), st.sampled_from([None, 0, 7, 500]))
 def test_every_solution_comes_exactly_once(
-    given_pool: Pool, given_weights: dict[Strategy, float], share: float, apart: int, skip: bool
+    given_pool: Pool, given_weights: dict[Strategy, float], share: float, skip: bool, places: int | None
 ) -> None:
-    ranked = rank(given_pool, Mixture(given_weights, sound_share=share, apart=apart, skip_certain=skip))
+    mixture = Mixture(given_weights, sound_share=share, skip_certain=skip)
+    ranked = rank(given_pool, mixture, places=places)
     expected = np.flatnonzero(~given_pool.certain) if skip else np.arange(len(given_pool))
     assert sorted(ranked.order.tolist()) == expected.tolist()
     assert len(ranked.order) + ranked.left_out == len(given_pool)
 
 
 @given(pools(), weights, st.floats(0, 0.9), st.integers(0, 30))
-def test_every_beginning_holds_the_share_for_as_long_as_there_are_sound_ones(
+def test_every_beginning_holds_the_share_for_as_long_as_there_are_solutions_above_it(
     given_pool: Pool, given_weights: dict[Strategy, float], share: float, apart: int
 ) -> None:
     ranked = rank(given_pool, Mixture(given_weights, sound_share=share, apart=apart))
     sound = given_pool.sound[ranked.order]
-    so_far = np.cumsum(sound)
-    for place, count in enumerate(so_far, start=1):
-        assert count >= share * place - 1e-9 or count == given_pool.sound.sum()
+    last_above = np.flatnonzero(sound >= share).max(initial=-1)
+    means = np.cumsum(sound) / np.arange(1, len(sound) + 1)
+    assert np.all(means[: last_above + 1] >= share - 1e-6)
 
 
 @given(pools(), weights, st.floats(0, 0.9))
@@ -239,7 +252,14 @@ def test_a_share_that_cannot_be_held_is_refused(share: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"sound": [True]}, {"shuffle": [0.1, 1.0, 0.2]}, {"shuffle": [0.1, np.nan, 0.2]}]
+    "change",
+    [
+        {"sound": [1.0]},
+        {"sound": [0.0, 1.1, 0.5]},
+        {"sound": [0.0, np.nan, 0.5]},
+        {"shuffle": [0.1, 1.0, 0.2]},
+        {"shuffle": [0.1, np.nan, 0.2]},
+    ],
 )
 def test_arrays_that_do_not_fit_are_refused(change: dict[str, list[float]]) -> None:
     with pytest.raises(InvalidPool):
