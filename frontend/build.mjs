@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
-// A page loads theme.js and app.js, and one of workbench.js, practice.js or prose.js, which all carry KaTeX;
+// A page loads theme.js and app.js, and one of workbench.js, practice.js, adjudicate.js or prose.js, which all carry KaTeX;
 // quality.js draws plots and is the only one that carries the chart library.
-const needed = ["src/theme.js", "src/app.js", "src/app.css", "src/workbench.js", "src/practice.js", "src/prose.js", "src/highlight.js", "src/quality.js"];
+const needed = ["src/theme.js", "src/app.js", "src/app.css", "src/workbench.js", "src/practice.js", "src/adjudicate.js", "src/prose.js", "src/highlight.js", "src/quality.js"];
 
 for (const entry of needed) {
   if (!existsSync(here + entry)) {

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import random
 
+from django.db import transaction
 from django.db.models import Max, Min
 
-from annotator.models import AdjudicationCase, AuditEvent, Consensus, QueueRow, Solution
+from annotator.core.labels import CENSORED, Mode
+from annotator.models import AdjudicationCase, Annotation, AuditEvent, Consensus, QueueRow, Solution
+
+#: Why an annotation doesn't count that came when others had taken its slot (labeling.submit).
+LATE = "late"
 
 #: How many ids are drawn at a time, and how often, before no agreed solution is found.
 DRAWN, DRAWS = 200, 25
@@ -38,6 +43,29 @@ def open_case(
     if reason in DISPUTED:
         _draw_one(solution.project_id)
     return case
+
+
+@transaction.atomic
+def dispute_late(*, annotation_id: int) -> AdjudicationCase | None:
+    """Bring a label that came too late for a slot before a reviewer where it says otherwise than the consensus.
+
+    It is kept and doesn't count; but work that somebody did is not put away unread. May run twice.
+    """
+    late = Annotation.objects.filter(pk=annotation_id, current=True, uncounted_reason=LATE)
+    found = late.exclude(finish_reason__in=[reason.value for reason in CENSORED]).first()
+    if found is None:
+        return None
+    solution = (
+        Solution.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("project")
+        .get(pk=found.solution_id)
+    )
+    agreed = Consensus.objects.filter(solution=solution, state=Consensus.State.AGREED).first()
+    if agreed is None:
+        return None
+    by_stop = solution.project.mode == Mode.FIRST_ERROR
+    same = agreed.stop == found.stop if by_stop else agreed.labels == found.labels
+    return None if same else open_case(solution=solution, reason=AdjudicationCase.Reason.DISPUTE)
 
 
 def _draw_one(project_id: int) -> None:

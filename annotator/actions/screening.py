@@ -71,7 +71,7 @@ def _mark_exam(member_id: int) -> None:
         f"exam:{member.exam}",
         f"member {member.pseudonym}",
         project_id=project.pk,
-        member_id=member.pk,
+        member_id=None,
         data={"right": sum(right is True for right in results), "of": len(results)},
     )
 

@@ -100,7 +100,7 @@ def update(*, member_id: int) -> Standing:
         f"member:{standing.state.value}",
         f"member {member.pseudonym}",
         project_id=member.project_id,
-        member_id=member.pk,
+        member_id=None,  # nobody did it: the rules led to it
         data={
             "statistic": round(standing.statistic, 3),
             "items": standing.n_items,
@@ -136,7 +136,7 @@ def quarantine(member: Membership, *, since: datetime | None) -> int:
         "annotations:quarantined",
         f"member {member.pseudonym}",
         project_id=member.project_id,
-        member_id=member.pk,
+        member_id=None,  # nobody did it: the rules led to it
         data={"annotations": ids, "since": since.isoformat() if since else None},
     )
     return len(ids)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -94,24 +94,7 @@ def people(*, project_id: int, member_id: int | None) -> People:
         .annotate(n=Count("pk"))
     )
     rows = [
-        Person(
-            id=member.pk,
-            pseudonym=member.pseudonym,
-            username=member.user.get_username() if member.user else "",
-            role=member.role,
-            state=member.state,
-            state_reason=member.state_reason,
-            standing=member.standing,
-            exam=member.exam,
-            skills=member.skills,
-            cap=member.cap_per_day,
-            total=labels.get(member.pk, {}).get("total", 0),
-            today=labels.get(member.pk, {}).get("today", 0),
-            quarantined=labels.get(member.pk, {}).get("quarantined", 0),
-            last_at=labels.get(member.pk, {}).get("last"),
-            held=held.get(member.pk, 0),
-            is_self=member.pk == member_id,
-        )
+        _person(member, labels.get(member.pk, {}), held.get(member.pk, 0), is_self=member.pk == member_id)
         for member in members.order_by("pk")
     ]
     removed = Membership.State.REMOVED
@@ -120,6 +103,27 @@ def people(*, project_id: int, member_id: int | None) -> People:
         removed=[row for row in rows if row.state == removed][:SHOWN],
         invited=_invited(project_id),
         imported=Membership.objects.filter(project_id=project_id, user=None).count(),
+    )
+
+
+def _person(member: Membership, labels: Mapping[str, Any], held: int, *, is_self: bool) -> Person:
+    return Person(
+        id=member.pk,
+        pseudonym=member.pseudonym,
+        username=member.user.get_username() if member.user else "",
+        role=member.role,
+        state=member.state,
+        state_reason=member.state_reason,
+        standing=member.standing,
+        exam=member.exam,
+        skills=member.skills,
+        cap=member.cap_per_day,
+        total=labels.get("total", 0),
+        today=labels.get("today", 0),
+        quarantined=labels.get("quarantined", 0),
+        last_at=labels.get("last"),
+        held=held,
+        is_self=is_self,
     )
 
 

@@ -75,14 +75,14 @@ class QualityFields(forms.Form):
     )
     auto_pause = forms.BooleanField(
         required=False,
-        label=_("Pause a person by themselves after the second alarm"),
+        label=_("Pause people after the second alarm without a manager"),
         help_text=_("otherwise a manager does"),
     )
     standing_shown = forms.ChoiceField(
         choices=[
             ("nothing", _("nothing")),
-            ("counts", _("how they stand, and over how many checks")),
-            ("accuracy", _("the same, with the share that was right")),
+            ("counts", _("how they stand, over how many checks")),
+            ("accuracy", _("how they stand, and the share that was right")),
         ],
         label=_("People see of their own standing"),
         help_text=_("in tens and a day late, so that nobody learns which solution was a check"),

@@ -31,7 +31,7 @@ from annotator.models import (
     Role,
 )
 from tests import factories as make
-from tests.actions.flow import CHECK, claim, label, nothing
+from tests.actions.flow import CHECK, claim, hand_in, label, lapse, nothing
 
 pytestmark = pytest.mark.django_db
 
@@ -192,6 +192,26 @@ def test_a_bad_problem_is_taken_out_of_the_queue_by_the_decision(project: Projec
     assert nothing(make.actor(project)) == "all_done"
     row.refresh_from_db()
     assert row.wanted == row.taken == 1
+
+
+def too_late(project: Project, *labels: int | None) -> None:
+    """Somebody's lease runs out, another fills the slot with "no error", then the first hands in."""
+    make.work(project)
+    slow = make.actor(project)
+    held = claim(slow)
+    lapse(held)
+    label(make.actor(project), 1, 1, 1)
+    assert not hand_in(slow, held, *labels).counted
+
+
+def test_a_late_label_that_says_otherwise_goes_to_a_reviewer(project: Project) -> None:
+    too_late(project, 1, -1, None)
+    assert AdjudicationCase.objects.get().reason == "dispute"
+
+
+def test_a_late_label_that_says_the_same_troubles_nobody(project: Project) -> None:
+    too_late(project, 1, 0, 1)
+    assert not AdjudicationCase.objects.exists()
 
 
 # --- gold from decisions ---

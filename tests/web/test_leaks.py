@@ -8,9 +8,12 @@ import uuid
 from collections.abc import Iterator
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from annotator.actions import labeling, queueing
 from annotator.models import (
     Adjudication,
     Assignment,
@@ -163,6 +166,18 @@ def test_a_check_is_shown_with_the_same_parts_as_work(project: Project, me: Memb
         Assignment.objects.filter(pk=assignment.pk).update(state="submitted")
     assert shapes["work"] == shapes["gold"]
     assert len(shapes["work"]) == 1
+
+
+def test_handing_in_a_check_asks_the_database_the_same_as_handing_in_work(project: Project) -> None:
+    actor = make.actor(project)
+    asked: dict[str, set[int]] = {}
+    for _ in range(8):
+        assignment = queueing.next_assignment(actor=actor)
+        with CaptureQueriesContext(connection) as queries:
+            labeling.submit(actor=actor, assignment_id=assignment.pk, work=make.marked(1, -1, None))
+        asked.setdefault(assignment.purpose, set()).add(len(queries))
+    assert asked["gold"] == asked["work"]
+    assert len(asked["work"]) == 1
 
 
 def test_every_address_of_a_project_is_accounted_for() -> None:
