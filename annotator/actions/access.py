@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -66,6 +67,18 @@ def enter(*, user_id: int | None, slug: str) -> Actor:
     if member is None:
         raise NotAMember(slug)
     return Actor(member.pk, member.project_id, member.role, member.state, slug)
+
+
+def enter_by_assignment(*, user_id: int | None, assignment_id: uuid.UUID) -> Actor:
+    """The person's standing in the project of one of their own assignments. Raises NotAMember.
+
+    Somebody else's assignment looks the same as none.
+    """
+    mine = Membership.objects.filter(user_id=user_id, assignments__pk=assignment_id)
+    slug = mine.values_list("project__slug", flat=True).first() if user_id is not None else None
+    if slug is None:
+        raise NotAMember(str(assignment_id))
+    return enter(user_id=user_id, slug=slug)
 
 
 def operator(project: Project) -> Actor:

@@ -87,6 +87,9 @@ INSTALLED_APPS = [
     "django_htmx",
     "csp",
     "axes",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -188,6 +191,35 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 #: Servers that scorers may talk to (annotator/scorers/endpoint.py), and variables whose keys they may be given.
 SCORER_HOSTS = words("STEPMARK_SCORER_HOSTS")
 SCORER_KEYS = words("STEPMARK_SCORER_KEYS")
+
+# The HTTP API (annotator/api). Rates are per person and web process.
+STEPMARK_API_RATE = os.environ.get("STEPMARK_API_RATE", "600/min")
+STEPMARK_API_FILE_RATE = os.environ.get("STEPMARK_API_FILE_RATE", "120/hour")
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "annotator.api.signing_in.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["annotator.api.signing_in.HasScope"],
+    "DEFAULT_THROTTLE_CLASSES": ["annotator.api.throttles.PerPerson"],
+    "DEFAULT_PARSER_CLASSES": ["annotator.api.wire.StrictJson"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "annotator.api.wire.OneFormat",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "annotator.api.refusals.refuse",
+    "UNICODE_JSON": False,  # a half of a surrogate pair in an error message is escaped, not a reason to fail
+    "URL_FORMAT_OVERRIDE": None,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Stepmark",
+    "DESCRIPTION": "Step-level labels by program: claim, judge, import, export. See docs/api.md.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "POSTPROCESSING_HOOKS": [],  # choices stand where they are used; components named by a hash help nobody
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+}
 
 # Jobs live in PostgreSQL; the broker only carries "wake up" (annotator/jobs.py).
 CELERY_BROKER_URL = os.environ.get("REDIS_URL", "redis://localhost:6379/0")

@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.auth import views as auth
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.cache import cache_control
 from django.views.i18n import JavaScriptCatalog
 
@@ -23,6 +23,7 @@ from annotator.web import (
     queue,
     settings,
     sign_in,
+    tokens,
     workbench,
 )
 
@@ -49,6 +50,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/settings/", settings.page, name="settings"),
     path("p/<slug:slug>/questions/", settings.question_list, name="questions"),
     path("p/<slug:slug>/questions/<int:question_id>/answer", settings.answer, name="answer"),
+    path("tokens/", tokens.page, name="tokens"),
+    path("tokens/<int:token_id>/revoke", tokens.revoke, name="token_revoke"),
     path("preferences", beside.save_preferences, name="preferences"),
     path("p/<slug:slug>/queue/", queue.page, name="queue"),
     path("p/<slug:slug>/queue/reserve", queue.reserve, name="queue_reserve"),
@@ -83,6 +86,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/exports/hours", exports.hours, name="hours"),
     path("design/", design.page, name="design"),
     path("words.js", words, name="words"),
+    path("api/", include("annotator.api.urls")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

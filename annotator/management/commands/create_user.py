@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.core.management.base import CommandParser
 from django.db import transaction
 
+from annotator.actions import tokens
 from annotator.actions.projects import AlreadyExists, Refused, add_member, create_user
 from annotator.management.base import StepmarkCommand, unusable
 from annotator.models import Membership, Role
@@ -28,6 +29,11 @@ class Command(StepmarkCommand):
             "manager also sees the queue and exports",
         )
         parser.add_argument("--project", metavar="SLUG", help="the project they become a member of")
+        parser.add_argument(
+            "--token",
+            action="store_true",
+            help="make an API token with every scope, good for 90 days, printed once",
+        )
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
@@ -44,8 +50,8 @@ class Command(StepmarkCommand):
         member = self._member(user, options)
         values = {"user": user.username, "project": options["project"]}
         values |= {"role": member.role, "pseudonym": member.pseudonym}
-        sentence = f"'{user.username}' is now {member.role} in '{options['project']}' as {member.pseudonym}."
-        self.report(options, values, sentence)
+        sentence = f"'{user.username}' is now {member.role} in '{options['project']}' as {member.pseudonym}"
+        self.report(options, values, sentence + self._token(user, options, values) + ".")
 
     def _make(self, options: dict[str, Any]) -> None:
         password = options["password"] or secrets.token_urlsafe(12)
@@ -62,7 +68,15 @@ class Command(StepmarkCommand):
         if not options["password"]:
             values["password"] = password
             sentence += f"; the password, shown once: {password}"
-        self.report(options, values, sentence + ".")
+        self.report(options, values, sentence + self._token(user, options, values) + ".")
+
+    def _token(self, user: User, options: dict[str, Any], values: dict[str, Any]) -> str:
+        """With ``--token``, how the sentence goes on; the token is put among the values."""
+        if not options["token"]:
+            return ""
+        made = tokens.make(user_id=user.pk, name="made with create_user", scopes=list(tokens.Scope))
+        values["token"] = made.secret
+        return f"; the token, shown once: {made.secret}"
 
     def _member(self, user: User, options: dict[str, Any]) -> Membership:
         project = self.project(options["project"])

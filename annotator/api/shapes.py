@@ -1,0 +1,261 @@
+"""What the API takes and gives, as the description shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.http import QueryDict
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from annotator.actions.import_rows import LabelsAs
+from annotator.actions.labeling import Work
+from annotator.core.codecs import CODECS
+from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
+from annotator.core.labels import FinishReason
+from annotator.core.segmentation import Rule
+from annotator.queries.exports import LabelsFrom
+
+#: More steps than any solution has.
+MAX_STEPS = 32_767
+INT32 = 2**31 - 1
+
+
+@extend_schema_field({"type": "integer", "minimum": -1, "maximum": 1})
+class LabelField(serializers.Field[Any, Any, Any, Any]):
+    """-1 incorrect, 0 neutral, 1 correct, null not judged; a JSON integer and nothing that resembles one."""
+
+    def to_internal_value(self, data: Any) -> int:
+        """Raises ValidationError for anything else."""
+        if type(data) is not int or data not in (-1, 0, 1):
+            raise serializers.ValidationError("Expected -1, 0, 1 or null.")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        """As it is."""
+        return value
+
+
+class LabelsField(serializers.ListField):
+    """One label per step, in order."""
+
+    child = LabelField(allow_null=True)
+
+
+@extend_schema_field({"type": "object", "additionalProperties": {}})
+class DetailsField(serializers.Field[Any, Any, Any, Any]):
+    """unsure, comments, error_types, recovered_at, reason, …; the action says what is wrong with one."""
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        """Raises ValidationError for what is no object."""
+        if not isinstance(data, dict):
+            raise serializers.ValidationError("Expected an object.")
+        return data
+
+    def to_representation(self, value: Any) -> Any:
+        """As it is."""
+        return value
+
+
+class WorkShape(serializers.Serializer[Any]):
+    """What a person has marked."""
+
+    labels = LabelsField(max_length=MAX_STEPS)
+    details = DetailsField(default=dict)
+    active_seconds = serializers.FloatField(default=0.0, min_value=0.0, max_value=1e9)
+
+    def work(self) -> Work:
+        """What the actions take; call it after ``is_valid``."""
+        sent: Mapping[str, Any] = self.validated_data
+        return Work(sent["labels"], sent["details"], sent.get("finish_reason", ""), sent["active_seconds"])
+
+
+class DraftShape(WorkShape):
+    """Unfinished work. ``version`` is the one it was made from: 0, or what the last reply said."""
+
+    finish_reason = serializers.ChoiceField(choices=["", *FinishReason], default="")
+    version = serializers.IntegerField(min_value=0, max_value=INT32)
+
+
+class SubmitShape(WorkShape):
+    """Finished work. ``client_id`` is a UUID of your own: the same one again gets the same reply."""
+
+    finish_reason = serializers.ChoiceField(choices=list(FinishReason))
+    client_id = serializers.UUIDField()
+
+
+class SkipShape(serializers.Serializer[Any]):
+    """Why it goes to somebody else."""
+
+    reason = serializers.CharField(max_length=500)
+
+
+class ProblemTextShape(serializers.Serializer[Any]):
+    """The statement, and what the solution claims as its answer."""
+
+    text = serializers.CharField()
+    final_answer = serializers.CharField(allow_null=True)
+
+
+class StepShape(serializers.Serializer[Any]):
+    """One step; ``index`` is 0-based over all steps, and only judged ones take labels."""
+
+    index = serializers.IntegerField()
+    kind = serializers.CharField()
+    judged = serializers.BooleanField()
+    text = serializers.CharField()
+
+
+class StoredDraftShape(serializers.Serializer[Any]):
+    """The draft as it is kept."""
+
+    labels = LabelsField()
+    details = DetailsField()
+    finish_reason = serializers.CharField(allow_blank=True)
+    active_seconds = serializers.FloatField()
+    version = serializers.IntegerField()
+
+
+class AssignmentShape(serializers.Serializer[Any]):
+    """One solution to judge. ``mode`` says how far: ``first_error`` or ``all_steps``."""
+
+    assignment = serializers.UUIDField()
+    expires_at = serializers.DateTimeField()
+    mode = serializers.CharField()
+    problem = ProblemTextShape()
+    steps = StepShape(many=True)
+    draft = StoredDraftShape()
+
+
+class SubmittedShape(serializers.Serializer[Any]):
+    """``counted`` is false for a late submit whose place somebody else took; ``next`` is null with a ``nothing``."""
+
+    annotation = serializers.IntegerField()
+    counted = serializers.BooleanField()
+    next = AssignmentShape(allow_null=True)
+    nothing = serializers.CharField(allow_null=True)
+
+
+class SavedShape(serializers.Serializer[Any]):
+    """The draft's new version."""
+
+    version = serializers.IntegerField()
+
+
+class AnnotationShape(serializers.Serializer[Any]):
+    """One current annotation. The last three are null except for managers."""
+
+    annotation = serializers.IntegerField()
+    assignment = serializers.UUIDField(allow_null=True)
+    version = serializers.IntegerField()
+    labels = LabelsField()
+    finish_reason = serializers.CharField()
+    details = DetailsField()
+    active_seconds = serializers.FloatField(allow_null=True)
+    submitted_at = serializers.DateTimeField()
+    counted = serializers.BooleanField()
+    annotator = serializers.CharField(allow_null=True)
+    solution = serializers.CharField(allow_null=True)
+    uncounted_reason = serializers.CharField(allow_null=True, allow_blank=True)
+
+
+class AnnotationsShape(serializers.Serializer[Any]):
+    """A page; ``next`` is the cursor of the one after it, null at the end."""
+
+    results = AnnotationShape(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class ImportShape(serializers.Serializer[Any]):
+    """A file and how to read it."""
+
+    file = serializers.FileField()
+    format = serializers.ChoiceField(choices=["auto", *CODECS], default="auto")
+    labels = serializers.ChoiceField(choices=list(LabelsAs), default=LabelsAs.REFERENCE.value)
+    segment = serializers.ChoiceField(choices=list(Rule), default=Rule.AUTO.value)
+
+
+class RejectedShape(serializers.Serializer[Any]):
+    """A row that was not imported."""
+
+    line = serializers.IntegerField()
+    field = serializers.CharField(allow_blank=True)
+    message = serializers.CharField()
+
+
+class ReportShape(serializers.Serializer[Any]):
+    """imported + duplicates + rejected = read; the first 1,000 rejected rows are named."""
+
+    batch = serializers.IntegerField()
+    format = serializers.CharField()
+    reason = serializers.CharField()
+    read = serializers.IntegerField()
+    imported = serializers.IntegerField()
+    duplicates = serializers.IntegerField()
+    rejected = serializers.IntegerField()
+    errors = RejectedShape(many=True)
+
+
+class RefusalShape(serializers.Serializer[Any]):
+    """RFC 9457. ``errors`` by field, ``step`` and ``current`` come only with the refusals they belong to."""
+
+    type = serializers.CharField()
+    title = serializers.CharField()
+    status = serializers.IntegerField()
+    code = serializers.CharField()
+    detail = serializers.CharField()
+    errors = DetailsField(required=False)
+    step = serializers.IntegerField(required=False)
+    current = StoredDraftShape(required=False)
+
+
+class Asked(serializers.Serializer[Any]):
+    """Query parameters from an allow-list: an unknown one, or one given twice, is refused rather than ignored."""
+
+    @classmethod
+    def read(cls, query: QueryDict) -> dict[str, Any]:
+        """The typed parameters. Raises ValidationError."""
+        known = cls().fields
+        wrong = {name: ["There is no such parameter."] for name in query if name not in known}
+        twice = [name for name, values in query.lists() if len(values) > 1 and name in known]
+        wrong |= {name: ["Give it once."] for name in twice}
+        if wrong:
+            raise serializers.ValidationError(wrong)
+        asked = cls(data=query.dict())
+        asked.is_valid(raise_exception=True)
+        return dict(asked.validated_data)
+
+
+class NextAsked(Asked):
+    """``after``: the live assignment in front of you, to claim the one after it (at most two are live)."""
+
+    after = serializers.UUIDField(required=False)
+
+
+class AnnotationsAsked(Asked):
+    """Filters; times in ISO 8601 with a zone."""
+
+    since = serializers.DateTimeField(required=False)
+    until = serializers.DateTimeField(required=False)
+    finish_reason = serializers.ChoiceField(choices=list(FinishReason), required=False)
+    counted = serializers.BooleanField(required=False)
+    limit = serializers.IntegerField(min_value=1, max_value=200, default=50)
+    cursor = serializers.CharField(required=False, max_length=200)
+
+
+class AllAnnotationsAsked(AnnotationsAsked):
+    """A manager may also ask for one annotator's, by pseudonym."""
+
+    annotator = serializers.CharField(required=False, max_length=60)
+
+
+class ExportAsked(Asked):
+    """The same choices as ``export_labels``."""
+
+    format = serializers.ChoiceField(choices=list(CODECS), default="native")
+    labels = serializers.ChoiceField(choices=list(LabelsFrom), default=LabelsFrom.CONSENSUS.value)
+    neutral = serializers.ChoiceField(choices=list(NeutralPolicy), required=False)
+    after_first_error = serializers.ChoiceField(choices=list(AfterFirstErrorPolicy), required=False)
+    include_gold = serializers.BooleanField(default=False)
+    holdout = serializers.BooleanField(required=False)

@@ -1,0 +1,41 @@
+"""Every address below /api/."""
+
+from django.urls import URLPattern, path, re_path
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import NotFound
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from annotator.api import described, files, reports, work
+
+
+@extend_schema(exclude=True)
+class Nothing(APIView):
+    """Any other address: a 404 that a program can read."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    throttle_classes = []
+
+    def initial(self, request: Request, *args: object, **kwargs: object) -> None:
+        """Before any method is looked for. Raises NotFound."""
+        raise NotFound
+
+
+_project = "v1/projects/<slug:slug>"
+_assignment = "v1/assignments/<uuid:assignment_id>"
+
+urlpatterns: list[URLPattern] = [
+    path("schema/", described.Schema.as_view(), name="api_schema"),
+    path("docs/", described.Docs.as_view(url_name="api_schema"), name="api_docs"),
+    path(f"{_project}/assignments/next", work.Next.as_view(), name="api_next"),
+    path(f"{_project}/annotations", reports.Annotations.as_view(), name="api_annotations"),
+    path(f"{_project}/quality", reports.Quality.as_view(), name="api_quality"),
+    path(f"{_project}/imports", files.Imports.as_view(), name="api_imports"),
+    path(f"{_project}/export", files.Export.as_view(), name="api_export"),
+    path(f"{_assignment}/draft", work.Draft.as_view(), name="api_draft"),
+    path(f"{_assignment}/submit", work.Submit.as_view(), name="api_submit"),
+    path(f"{_assignment}/skip", work.Skip.as_view(), name="api_skip"),
+    re_path(r"", Nothing.as_view()),
+]
