@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,10 +23,12 @@ from annotator.models import Membership, Project
 from annotator.queries.quality.choosing import Chosen
 from annotator.queries.quality.shapes import Heat, Person
 from annotator.queries.quality.tables import OTHER, REPEAT, WORK, Bools, Tables
-from annotator.queries.standings import Record
+from annotator.queries.standings import Check, Record
 
 #: Points of a sparkline.
 POINTS = 60
+#: What the report says of a member as it stands.
+_AS_THEY_ARE = ("pseudonym", "role", "state", "state_reason", "standing")
 #: Fewer timed annotations than this say nothing of a person's pace.
 LEAST_TIMED = 20
 
@@ -83,21 +86,13 @@ def _person(
     again: dict[int, list[tuple[int, int]]],
 ) -> Person:
     checks = record.checks
-    scores = [
-        ItemScore(each.right, each.errors_reached, each.errors_caught, each.sound_reached, each.false_alarms)
-        for each in checks
-    ]
-    card = scorecard(scores)
+    card = scorecard(_scores(checks))
     recent = rolling([each.right for each in checks])
     standing = follow(record.events(), rule)
     pairs = np.array(again.get(member.pk, []), dtype=np.int64).reshape(-1, 2)
     return Person(
         member_id=member.pk,
-        pseudonym=member.pseudonym,
-        role=member.role,
-        state=member.state,
-        state_reason=member.state_reason,
-        standing=member.standing,
+        **{name: getattr(member, name) for name in _AS_THEY_ARE},
         n=int(work.n[at]),
         hours=round(float(work.hours[at]), 2),
         checks=len(checks),
@@ -108,9 +103,7 @@ def _person(
         rolling=[round(each.value or 0.0, 3) for each in recent[-POINTS:]],
         cusum=[round(moment.statistic, 3) for moment in standing.path[-POINTS:]],
         statistic=round(standing.statistic, 3),
-        only_correct=says_only_correct(
-            sum(each.errors_caught for each in checks), sum(each.errors_reached for each in checks)
-        ),
+        only_correct=_passes_errors(checks),
         pace=round(float(work.pace[at]), 3) if work.timed[at] >= LEAST_TIMED else None,
         too_fast=int(work.too_fast[at]),
         consistency=self_consistency(pairs[:, 0], pairs[:, 1]),
@@ -120,6 +113,18 @@ def _person(
         effect_n=effect.n if effect else 0,
         quarantined=int(work.quarantined[at]),
     )
+
+
+def _scores(checks: Sequence[Check]) -> list[ItemScore]:
+    return [
+        ItemScore(each.right, each.errors_reached, each.errors_caught, each.sound_reached, each.false_alarms)
+        for each in checks
+    ]
+
+
+def _passes_errors(checks: Sequence[Check]) -> bool:
+    caught, reached = sum(each.errors_caught for each in checks), sum(each.errors_reached for each in checks)
+    return says_only_correct(caught, reached)
 
 
 def _work(tables: Tables, ids: Ints) -> _Work:
