@@ -16,18 +16,17 @@ from annotator.actions.access import Actor, Verb
 from annotator.actions.members import NotYourself, recount, set_state
 from annotator.actions.slots import release_slot, take_slot
 from annotator.core.labels import FinishReason
-from annotator.core.screening import Override, Rule, Standing, State, fit_rule, follow
+from annotator.core.screening import Override, Standing, State, follow
 from annotator.models import (
     Annotation,
     Assignment,
     AuditEvent,
-    CalibrationRound,
     GoldResult,
     Membership,
-    Project,
     QueueRow,
     StandingEvent,
 )
+from annotator.queries.standings import rule_of
 
 QUARANTINE = "quarantine"
 ACTIVE = Membership.State.ACTIVE
@@ -61,25 +60,6 @@ def events_of(member_id: int) -> list[Event]:
     words = StandingEvent.objects.filter(member_id=member_id, kind__in=WORDS).values_list("at", "kind")
     found = [Event(at, right) for at, right in results] + [Event(at, Override(kind)) for at, kind in words]
     return sorted(found, key=lambda event: event.at)
-
-
-def rule_of(project: Project) -> Rule:
-    """The CUSUM's rule: the project's own p0, else fitted from calibration rounds, else the default."""
-    if project.cusum_p0 is not None:
-        return Rule(project.cusum_p0, project.cusum_p0 - 0.20)
-    rounds = CalibrationRound.objects.filter(project=project).values_list("solution_ids", flat=True)
-    items = {solution for each in rounds for solution in each}
-    outcomes: dict[int, list[bool | None]] = {}
-    rows = GoldResult.objects.filter(
-        member__project=project,
-        member__standing=Membership.Standing.CLEAR,
-        annotation__solution_id__in=items,
-        annotation__current=True,
-        annotation__solution__gold__void=False,
-    ).values_list("member_id", "item_right")
-    for member_id, right in rows:
-        outcomes.setdefault(member_id, []).append(right)
-    return fit_rule(list(outcomes.values()))[0]
 
 
 @transaction.atomic
