@@ -142,6 +142,52 @@ def test_nothing_that_an_annotator_gets_says_gold_scores_or_what_others_said(
     assert {"gold", "work"} <= set(Assignment.objects.filter(member=me).values_list("purpose", flat=True))
 
 
+def api_replies(client: Client) -> Iterator[tuple[str, str]]:
+    """The same over the API, and the person's own annotations at the end."""
+    root = "/api/v1/"
+
+    def post(path: str, body: object) -> str:
+        return client.post(root + path, body, content_type="application/json").content.decode()
+
+    for number in range(10):
+        given = client.post(f"{root}projects/maths/assignments/next")
+        yield "next", given.content.decode()
+        if given.status_code == 204:
+            yield "why nothing", str(dict(given.headers))
+            return
+        one = f"assignments/{given.json()['assignment']}/"
+        draft = {"labels": [1, None, None], "details": {}, "version": 0}
+        yield (
+            "draft",
+            client.put(root + one + "draft", draft, content_type="application/json").content.decode(),
+        )
+        yield "refused", post(one + "submit", {"labels": [1]})
+        done = {
+            "labels": [1, -1, None],
+            "finish_reason": "found_error",
+            "active_seconds": 3,
+            "client_id": str(uuid.uuid4()),
+        }
+        yield "skip", post(one + "skip", {"reason": "x"}) if number % 4 == 3 else post(one + "submit", done)
+        run_jobs()
+    yield "annotations", client.get(f"{root}projects/maths/annotations").content.decode()
+    yield "quality", client.get(f"{root}projects/maths/quality").content.decode()
+    yield "export", client.get(f"{root}projects/maths/export?format=native").content.decode()
+
+
+def test_nothing_that_the_api_answers_says_gold_scores_or_what_others_said(
+    project: Project, me: Membership
+) -> None:
+    names = set()
+    for name, text in api_replies(browser(me.user)):
+        names.add(name)
+        assert not [secret for secret in SECRETS if secret in text], name
+        own = re.sub(r"gold step \d", "", text)
+        assert not MARKS.findall(own), f"{name}: {MARKS.findall(own)} in {text[:500]}"
+    assert {"next", "draft", "refused", "skip", "annotations"} <= names
+    assert {"gold", "work"} <= set(Assignment.objects.filter(member=me).values_list("purpose", flat=True))
+
+
 def test_addresses_are_random_and_in_no_order(project: Project, me: Membership) -> None:
     client = browser(me.user)
     for name, text in replies(client):

@@ -78,6 +78,24 @@ def test_progress_says_why_nothing_comes(project: Project, member: Membership) -
     assert (own(member).nothing[:9], own(member).state_reason) == ("A manager", "On leave.")
 
 
+@pytest.mark.parametrize(
+    ("change", "heading"),
+    [
+        ({}, "All done"),
+        ({"cap_per_day": 0}, "Enough for today"),
+        ({"exam": "failed"}, "Nothing for you at the moment"),
+        ({"state": "paused"}, "Paused for now"),
+    ],
+)
+def test_the_workbench_calls_nothing_all_done_that_is_not(
+    project: Project, member: Membership, change: dict[str, object], heading: str
+) -> None:
+    Project.objects.update(exam_size=1)
+    Membership.objects.filter(pk=member.pk).update(**{"exam": "passed", **change})
+    page = browser(member.user).get("/p/maths/label/").content.decode()
+    assert f"<h1>{heading}</h1>" in page
+
+
 def test_checks_are_told_in_tens_and_a_day_late(project: Project, member: Membership) -> None:
     Project.objects.update(standing_shown="accuracy")
     checked(member, [True] * 12 + [False])
