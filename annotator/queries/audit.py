@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -31,6 +31,7 @@ TOPICS = (
     "project",
     "question",
     "queue",
+    "scorer",
     "scoring",
     "token",
     "user",
@@ -111,12 +112,17 @@ def _rows(project_id: int, chosen: Filter, after: Cursor | None) -> QuerySet[Aud
     if chosen.member_id is not None:
         rows = rows.filter(member_id=chosen.member_id or None)
     if chosen.since:
-        rows = rows.filter(at__date__gte=chosen.since)
+        rows = rows.filter(at__gte=_midnight(chosen.since))
     if chosen.until:
-        rows = rows.filter(at__date__lt=chosen.until + timedelta(days=1))
+        rows = rows.filter(at__lt=_midnight(chosen.until) + timedelta(days=1))
     if after is not None:
         rows = rows.filter(Q(at__lt=after.at) | Q(at=after.at, pk__lt=after.id))
     return rows
+
+
+def _midnight(day: date) -> datetime:
+    """The moment a day (UTC) begins: a comparison of moments is served by the index, one of days is not."""
+    return datetime.combine(day, time.min, tzinfo=UTC)
 
 
 def _event(row: AuditEvent) -> Event:
