@@ -21,11 +21,22 @@ SOLUTIONS, PEOPLE, GOLD = 60_000, 50, 1_500
 WATERMARK = 0.42
 
 SOLVED = """
+DO $$ DECLARE c record; BEGIN
+  -- Django fills these in by itself; here the database must.
+  FOR c IN SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'
+    AND table_name LIKE 'annotator_%%' AND is_nullable = 'NO' AND column_default IS NULL AND is_identity = 'NO'
+    AND is_generated = 'NEVER' AND data_type IN ('character varying', 'text', 'boolean', 'jsonb') LOOP
+    EXECUTE format('ALTER TABLE %%I ALTER COLUMN %%I SET DEFAULT %%L', c.table_name, c.column_name,
+      CASE c.data_type WHEN 'boolean' THEN 'false' WHEN 'jsonb' THEN '{}' ELSE '' END);
+  END LOOP;
+END $$;
+
 INSERT INTO annotator_problem (project_id, external_id, text, content_hash, domain, subject, images, split)
 SELECT %(project)s, '', 'Problem ' || n, decode(md5('p' || n) || md5('q' || n), 'hex'),
   (ARRAY['math', 'code', 'physics'])[1 + n %% 3], (ARRAY['algebra', 'number theory', 'geometry', 'sets'])[1 + n %% 4],
   '[]', CASE WHEN n %% 10 = 0 THEN 'holdout' ELSE 'train' END
 FROM generate_series(1, %(solutions)s / 4) n;
+
 INSERT INTO annotator_solution (project_id, problem_id, batch_id, external_id, steps, n_steps, content_hash, generator,
   derived_reason, meta)
 SELECT %(project)s, p.id, %(batch)s, '', s.steps, s.n, decode(md5(p.id || '-' || k) || md5(k || '+' || p.id), 'hex'),
@@ -35,15 +46,18 @@ FROM annotator_problem p CROSS JOIN generate_series(1, 4) k CROSS JOIN LATERAL (
     'reasoning', 'judged', true, 'sep', E'\\n\\n', 'alternatives', '[]'::jsonb)) AS steps
   FROM generate_series(1, 7 + ((p.id * 7 + k) %% 8)::int)) s
 WHERE p.project_id = %(project)s;
+
 CREATE TEMP TABLE truth AS SELECT s.id, s.n_steps, p.split = 'holdout' AS holdout, random() AS shuffle,
   CASE WHEN random() < 0.55 THEN -1 ELSE floor(random() * s.n_steps)::int END AS stop,
   row_number() OVER (ORDER BY md5(s.id::text)) <= %(gold)s AS gold
 FROM annotator_solution s JOIN annotator_problem p ON p.id = s.problem_id WHERE s.project_id = %(project)s;
+
 INSERT INTO annotator_gold (solution_id, project_id, n_steps, accept, source, "use", note, suspect, retired, void)
 SELECT id, %(project)s, n_steps, (SELECT array_agg(
   CASE WHEN stop = -1 OR k < stop THEN 6 WHEN k = stop THEN 1 ELSE 0 END
   ORDER BY k) FROM generate_series(0, n_steps - 1) k), 'import', 'hidden', '', false,
   false, false FROM truth WHERE gold;
+
 CREATE TEMP TABLE given AS
 SELECT t.*, m.id AS member, slot, gen_random_uuid() AS assignment,
   CASE WHEN random() < 0.85 THEN t.stop WHEN random() < 0.5 THEN -1 ELSE floor(random() * t.n_steps)::int END AS said
@@ -52,16 +66,19 @@ CROSS JOIN LATERAL generate_series(0, CASE WHEN t.gold THEN 3 WHEN t.holdout THE
   THEN 1 ELSE 0 END) slot
 JOIN (SELECT id, row_number() OVER (ORDER BY id) - 1 AS at FROM annotator_membership
   WHERE project_id = %(project)s) m ON m.at = (t.id * 13 + slot * 17) %% %(people)s;
+
 INSERT INTO annotator_queuerow (solution_id, project_id, holdout, priority, tiebreak, shuffle, wanted, taken,
   audit_owed, skill)
 SELECT id, %(project)s, holdout, random(), 0, shuffle, n, n, 0, '' FROM truth
 JOIN (SELECT id, count(*) AS n FROM given GROUP BY id) g USING (id) WHERE NOT gold;
+
 INSERT INTO annotator_assignment (id, project_id, solution_id, member_id, round, purpose, state, slot, lease_expires_at,
   draft, draft_version, selection, skip_reason, position, aids, reopened)
 SELECT assignment, %(project)s, id, member, 1, CASE WHEN gold THEN 'gold' ELSE 'work' END, 'submitted',
   CASE WHEN NOT gold THEN slot END, now(), '{}', 1, jsonb_build_object('route', CASE WHEN gold THEN 'gold'
   WHEN holdout THEN 'holdout' WHEN shuffle < %(watermark)s AND slot = 0 AND random() < 0.3 THEN 'audit' ELSE 'priority'
   END, 'strategy', 'uncertainty', 'score', 0.5, 'rank', 1, 'pool', 10000, 'round', 1), '', 1, '[]', false FROM given;
+
 INSERT INTO annotator_annotation (solution_id, member_id, assignment_id, n_steps, round, version, current, labels, stop,
   finish_reason, details, active_seconds, counted, uncounted_reason, source, submitted_at)
 SELECT id, member, assignment, n_steps, 1, 1, true, (SELECT array_agg(CASE WHEN said >= 0 AND k > said THEN NULL
@@ -69,6 +86,7 @@ SELECT id, member, assignment, n_steps, 1, 1, true, (SELECT array_agg(CASE WHEN 
   FROM generate_series(0, n_steps - 1) k),
   said, CASE WHEN said = -1 THEN 'solution' ELSE 'found_error' END, '{}', exp(3 + random() * 2), true, '', 'human',
   now() - random() * interval '180 days' FROM given;
+
 INSERT INTO annotator_goldresult (annotation_id, member_id, item_right, errors_reached, errors_caught, sound_reached,
   false_alarms)
 SELECT a.id, a.member_id, a.stop = t.stop, (t.stop >= 0 AND (a.stop = -1 OR a.stop >= t.stop))::int,
@@ -106,11 +124,14 @@ def _figures() -> dict[str, Any]:
 
     from annotator.actions import consensus, quality
     from annotator.models import Annotation, Consensus
+    from annotator.queries.quality.tables import load
 
     call_command("migrate", verbosity=0, interactive=False)
     project = _project()
     figures: dict[str, Any] = {"annotations": Annotation.objects.count(), "labels": _labels()}
-    figures["fitting_seconds"] = _seconds(lambda: consensus.fit(project_id=project.pk))
+    loading = _seconds(lambda: load(project))
+    figures["loading_seconds"] = loading
+    figures["consensus_seconds"] = round(_seconds(lambda: consensus.fit(project_id=project.pk)) - loading, 2)
     figures["consensus_with_writing_seconds"] = _seconds(
         lambda: consensus.recompute_all(project_id=project.pk)
     )
@@ -138,7 +159,7 @@ def _project() -> Any:
     )
     values = {"project": project.pk, "batch": batch.pk, "solutions": SOLUTIONS, "people": PEOPLE}
     with connection.cursor() as cursor:
-        for statement in filter(str.strip, SOLVED.split(";\n")):
+        for statement in filter(str.strip, SOLVED.split(";\n\n")):
             cursor.execute(statement, {**values, "gold": GOLD, "watermark": WATERMARK})
         cursor.execute("VACUUM ANALYZE")
     return project
