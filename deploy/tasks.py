@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("demo-reset", help="forget the demo's data")
     commands.add_parser("test", help="run all tests; further words go to pytest")
     commands.add_parser("lint", help="formatting, types, import contracts, migrations")
-    commands.add_parser("bench", help="measure start-up and requests per second of the demo")
+    commands.add_parser("bench", help="measure the demo's start and requests per second, and a million rows re-ranked")
     options, words = parser.parse_known_args(arguments)
     if words and options.command != "test":
         parser.error(f"unknown: {' '.join(words)}")
@@ -64,7 +64,8 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
             return lint()
         case "bench":
             set_up(dev=True)
-            return subprocess.run([PYTHON, ROOT / "deploy" / "bench.py"], cwd=ROOT).returncode
+            measured = ("bench.py", "bench_queue.py")
+            return max(subprocess.run([PYTHON, ROOT / "deploy" / each], cwd=ROOT).returncode for each in measured)
     return 0
 
 

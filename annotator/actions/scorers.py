@@ -13,9 +13,11 @@ from django.db import transaction
 from annotator import jobs
 from annotator.actions import access, ordering, scoring
 from annotator.actions.access import Actor, Verb
+from annotator.core.selection import InvalidMixture
 from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.models import AuditEvent, Project, Scorer, Solution
+from annotator.queries.pool import mixture_of
 from annotator.scorers import KINDS
 from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
 from annotator.scorers.breaker import CircuitOpen
@@ -23,6 +25,8 @@ from annotator.scorers.endpoint import EndpointRefused
 from annotator.scorers.http import RequestFailed
 from annotator.scorers.remote import InvalidSettings
 
+#: What `fill_by` changes of a project.
+FILLING = ("strategies", "error_free_floor", "certain")
 #: Scorers of a project; each scores every solution.
 MOST = 20
 #: Seconds that somebody waits for a scorer to be tried; the page is open meanwhile.
@@ -59,6 +63,16 @@ class TriedStep:
     spread: float | None
     judged: bool
 
+    @property
+    def shown(self) -> int:
+        """People count steps from 1."""
+        return self.index + 1
+
+    @property
+    def percent(self) -> str:
+        """How long its bar is."""
+        return f"{100 * (self.value or 0.0):.1f}"
+
 
 @dataclass(frozen=True)
 class Tried:
@@ -74,6 +88,16 @@ class Tried:
     stop: int
     seconds: float
     rationale: str
+
+    @property
+    def stop_shown(self) -> int:
+        """The stop as people count."""
+        return self.stop + 1
+
+    @property
+    def threshold_percent(self) -> str:
+        """Where the threshold stands in a bar."""
+        return f"{100 * self.threshold:.1f}"
 
 
 def check(kind: str, config: Mapping[str, Any]) -> None:
@@ -107,6 +131,16 @@ def add(*, actor: Actor, name: str, kind: str, config: Mapping[str, Any]) -> Sco
     scoring.start(scorer)
     _record(actor, scorer, "scorer:added", {"kind": kind, "config": dict(config)})
     return scorer
+
+
+def kind_of(*, actor: Actor, scorer_id: int) -> str:
+    """The kind of a scorer of this project. Raises NoSuchScorer."""
+    access.require(actor, Verb.SCORE)
+    found = Scorer.objects.filter(project_id=actor.project_id, pk=scorer_id).values_list("kind", flat=True)
+    kind = found.first()
+    if kind is None:
+        raise NoSuchScorer
+    return kind
 
 
 @transaction.atomic
@@ -195,6 +229,37 @@ def stop_ranking(*, actor: Actor, scorer_id: int) -> Scorer:
         scorer.save(update_fields=["ranks"])
         _record(actor, scorer, "scorer:ranks_no_more", {})
     return scorer
+
+
+@transaction.atomic
+def fill_by(
+    *, actor: Actor, strategies: Mapping[str, float], error_free_floor: float, certain: Mapping[str, float]
+) -> Project:
+    """Change what fills the queue: weights of strategies, the least share expected to be free of errors, and ActPRM's
+    thresholds (``{"pred", "std"}``, empty: no filter). A worker writes the new order. Raises Refused."""
+    access.require(actor, Verb.MANAGE)
+    project = Project.objects.select_for_update().get(pk=actor.project_id)
+    before = {name: getattr(project, name) for name in FILLING}
+    project.strategies = {name: float(weight) for name, weight in strategies.items() if weight}
+    project.error_free_floor, project.certain = error_free_floor, dict(certain)
+    try:
+        mixture_of(project)
+    except (InvalidMixture, ValueError) as error:
+        raise Refused(str(error), "strategies") from error
+    if certain and not (0.5 <= certain["pred"] <= 1.0 and 0.0 <= certain["std"] <= 0.5):
+        raise Refused("A solution is certain from 0.5 to 1, with a spread from 0 to 0.5.", "certain")
+    after = {name: getattr(project, name) for name in FILLING}
+    if after != before:
+        project.save(update_fields=list(FILLING))
+        AuditEvent.objects.record(
+            "queue:filled_by",
+            f"project {project.slug}",
+            project_id=project.pk,
+            member_id=actor.member_id,
+            data={"before": before, "after": after},
+        )
+        ordering.ask_for_present_order(project_id=project.pk)
+    return project
 
 
 def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from annotator import jobs
-from annotator.actions import access, ordering
+from annotator.actions import access, circuits, ordering
 from annotator.actions.access import Actor, Verb
 from annotator.actions.score_rows import keep
 from annotator.core.solutions import Step
@@ -53,8 +53,6 @@ BATCH_SIZE = 16
 WAKE_UPS = 8
 #: A solution that fails while its server is well is tried so often; then its failure is its own.
 TRIES = 4
-#: Seconds before what failed for the server's sake is tried again, and before settings that don't work are.
-PAUSE, LONG_PAUSE = 10.0, 300.0
 #: Seconds within which new scores call for one new order, while more are coming.
 REORDER_SECONDS = 60.0
 #: Seconds between two looks at whether the work is still wanted; each pushes the lease on.
@@ -74,15 +72,6 @@ class Asked:
     version_id: int
     solutions: int
     jobs: int
-
-
-@dataclass(frozen=True)
-class _NotNow:
-    """Why a job can't go on: ``open`` is the circuit's state, ``pause`` seconds until another try."""
-
-    reason: str
-    pause: float
-    state: str = "failing"
 
 
 def queue_of(kind: str) -> str:
@@ -181,12 +170,12 @@ def plan(*, job: Claimed) -> None:
     try:
         _, version = current_version(scorer)
     except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused) as error:
-        trouble = _trouble(error)
-        _note(scorer, trouble)
+        trouble = circuits.trouble(error)
+        circuits.note(scorer, trouble)
         if not job.payload.get("only_new"):
             _again(job, scorer, job.payload, trouble.pause)
         return
-    _note(scorer, None)
+    circuits.note(scorer, None)
     if version.pk not in known or not job.payload.get("only_new"):
         _plan(scorer, version)
 
@@ -206,12 +195,9 @@ def _plan(scorer: Scorer, version: ScorerVersion) -> Asked:
 def unscored_ids(*, project_id: int, version_id: int) -> list[int]:
     """Solutions that a scorer version has said nothing of, most needed first: untouched ones, in the queue's order."""
     rows = Solution.objects.filter(project_id=project_id).exclude(scores__version_id=version_id)
-    needed = [
-        F("queue_row__taken").asc(nulls_last=True),
-        F("queue_row__priority").desc(nulls_last=True),
-        "pk",
-    ]
-    return list(rows.order_by(*needed).values_list("pk", flat=True))
+    begun, priority = F("queue_row__taken"), F("queue_row__priority")
+    needed = rows.order_by(begun.asc(nulls_last=True), priority.desc(nulls_last=True), "pk")
+    return list(needed.values_list("pk", flat=True))
 
 
 def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int]) -> int:
@@ -246,8 +232,8 @@ def score_batch(*, job: Claimed) -> int:
     try:
         found, version = current_version(scorer)
     except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused) as error:
-        trouble = _trouble(error)
-        _note(scorer, trouble)
+        trouble = circuits.trouble(error)
+        circuits.note(scorer, trouble)
         _again(job, scorer, job.payload, trouble.pause)
         return 0
     if known is not None and version.pk > known:
@@ -257,7 +243,7 @@ def score_batch(*, job: Claimed) -> int:
     if left:
         _later(job, scorer, found, left, version)
     else:
-        _note(scorer, None)
+        circuits.note(scorer, None)
     if scorer.ranks:
         _reorder(scorer, version, written)
     return written
@@ -290,7 +276,7 @@ def _score_all(
             extend(job)
             written += _write(batch, inputs, results, later, version)
         left |= later
-        if len(later) == len(batch) and _state(found) == "open":
+        if len(later) == len(batch) and circuits.state_of(found) == "open":
             left |= {pk: next(iter(later.values())) for pk in job.payload["solution_ids"]}
             break
     return written, left
@@ -313,7 +299,7 @@ def _later(
     job: Claimed, scorer: Scorer, found: RunningScorer, left: dict[int, str], version: ScorerVersion
 ) -> None:
     """Put off what failed for the server's sake. What fails again and again while the server is well, has failed."""
-    circuit = _state(found)
+    circuit = circuits.state_of(found)
     tries = int(job.payload.get("tries", 0)) + (circuit == "closed")
     reason = next(iter(left.values()))
     if tries >= TRIES:
@@ -327,8 +313,8 @@ def _later(
             )
         return
     state = getattr(found, "state", None)
-    pause = max(PAUSE, state.retry_in if state is not None else 0.0)
-    _note(scorer, _NotNow(reason, pause, circuit if circuit != "closed" else "failing"))
+    pause = max(circuits.PAUSE, state.retry_in if state is not None else 0.0)
+    circuits.note(scorer, circuits.NotNow(reason, pause, circuit if circuit != "closed" else "failing"))
     _again(job, scorer, {**job.payload, "solution_ids": sorted(left), "tries": tries}, pause)
 
 
@@ -345,35 +331,8 @@ def _again(job: Claimed, scorer: Scorer, payload: Any, pause: float) -> None:
             payload=payload,
             after=timedelta(seconds=pause),
         )
-        if pause > PAUSE:
+        if pause > circuits.PAUSE:
             jobs.put_off(kind=SCORE, subject_prefix=subject_of(scorer.pk), seconds=pause)
-
-
-def _trouble(error: Exception) -> _NotNow:
-    if isinstance(error, CircuitOpen):
-        return _NotNow(error.state.last_error or str(error), max(PAUSE, error.retry_in), "open")
-    if isinstance(error, RequestFailed):
-        return _NotNow(str(error), PAUSE)
-    return _NotNow(str(error), LONG_PAUSE, "refused")
-
-
-def _state(found: RunningScorer) -> str:
-    """The circuit to the scorer's server; "closed" where it has none."""
-    state = getattr(found, "state", None)
-    return str(state.circuit.value) if state is not None else "closed"
-
-
-def _note(scorer: Scorer, trouble: _NotNow | None) -> None:
-    """Keep what a worker saw, for the page. Written only where it says something new."""
-    before = scorer.circuit
-    if trouble is None:
-        if before:
-            Scorer.objects.filter(pk=scorer.pk).update(circuit={})
-        return
-    since = before.get("since") if before.get("state") == trouble.state else None
-    seen = {"state": trouble.state, "since": since or int(time.time()), "error": trouble.reason[:500]}
-    if seen != before:
-        Scorer.objects.filter(pk=scorer.pk).update(circuit=seen)
 
 
 def _unwanted(job: Claimed) -> Callable[[], bool]:

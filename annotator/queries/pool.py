@@ -5,6 +5,7 @@ A million rows as Python objects would take longer than everything that is compu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,22 +15,24 @@ import numpy.typing as npt
 from django.db import connection, transaction
 
 from annotator.core.selection import Mixture, Pool, Strategy, expected_sound
-from annotator.core.uncertainty import Values, aggregate, disagreement, is_certain
+from annotator.core.uncertainty import Values, disagreement, is_certain
 from annotator.models import Project, Score, ScorerVersion
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: Strategies that look at single steps, and not only at what is kept with a score.
-BY_STEPS = frozenset({Strategy.CONVINCING_WRONG, Strategy.DISAGREEMENT})
+#: The answer is right, wrong, or nobody knows.
+_ANSWERS = {1: True, 0: False, -1: None}
 CHUNK = 5_000
 
 # Near-duplicates differ in numbers, case and punctuation: what is left of a problem's text is its group.
 _ROWS = """
 SELECT {packed} FROM (
-  SELECT s.solution_id AS id, s.priority AS score, s.tiebreak, s.predicted_stop AS stop,
-    (t.answer_correct IS FALSE)::int AS wrong, q.shuffle, (NOT q.holdout AND q.taken < q.wanted)::int AS open,
+  SELECT s.solution_id AS id, s.priority AS score, s.tiebreak,
+    (SELECT CASE WHEN count(v) = 0 THEN 'NaN' WHEN min(v) <= 0 THEN 0 ELSE exp(sum(ln(v::float8))) END
+      FROM unnest(s."values") v) AS whole,
+    coalesce(t.answer_correct::int, -1) AS answer, q.shuffle, (NOT q.holdout AND q.taken < q.wanted)::int AS open,
     (q.taken > 0 AND NOT q.holdout)::int AS begun, p.like_code AS like_code,
     hashtextextended(p.domain || E'\\x1f' || p.subject || E'\\x1f' || coalesce(t.generator->>'model', ''), 0) AS stratum
   FROM annotator_score s
@@ -40,8 +43,8 @@ SELECT {packed} FROM (
     FROM annotator_problem WHERE project_id = %(project)s) p ON p.id = t.problem_id
   WHERE s.version_id = %(version)s AND q.project_id = %(project)s ORDER BY s.solution_id) x
 """
-_WHOLE = ("id", "stop", "wrong", "open", "begun", "stratum", "like_code")
-_REAL = ("score", "tiebreak", "shuffle")
+_WHOLE = ("id", "answer", "open", "begun", "stratum", "like_code")
+_REAL = ("score", "tiebreak", "shuffle", "whole")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +66,7 @@ def mixture_of(project: Project) -> Mixture:
 
 
 def standing(project: Project, version: ScorerVersion) -> Standing:
-    """The rows of one moment, by one query, and single steps only where the project's strategies look at them."""
+    """The rows of one moment, by one query."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL work_mem = '128MB'")
         packed = [f"string_agg(int8send({name}::int8), '')" for name in _WHOLE]
@@ -89,15 +92,17 @@ def _pool(
 ) -> Pool:
     strata, codes = np.unique(columns["stratum"], return_inverse=True)
     begun = np.bincount(codes, weights=columns["begun"], minlength=len(strata)).astype(np.int64)
-    wrong = columns["wrong"][where] == 1
-    certain, trajectory, differ = _by_steps(project, version, columns["id"][where])
+    answer, whole = columns["answer"][where], columns["whole"][where]
+    known = [None if math.isnan(one) else one for one in whole.tolist()]
+    sound = expected_sound([[one] for one in known], [_ANSWERS[one] for one in answer.tolist()])
+    certain, differ = _by_steps(project, version, columns["id"][where])
     return Pool(
         uncertainty=columns["score"][where],
         tiebreak=columns["tiebreak"][where],
-        trajectory=trajectory,
-        answer_wrong=wrong,
+        trajectory=whole,
+        answer_wrong=answer == 0,
         disagreement=differ,
-        sound=expected_sound(columns["stop"][where], wrong),
+        sound=sound,
         stratum=codes[where],
         done=begun[codes[where]] if len(where) else np.zeros(0, dtype=np.int64),
         group=columns["like_code"][where],
@@ -106,20 +111,18 @@ def _pool(
     )
 
 
-def _by_steps(project: Project, version: ScorerVersion, ids: Ints) -> tuple[Bools, Floats, Floats]:
-    """Certain by ActPRM's rule, the scorer's value of the whole, and how far scorers differ: each (n,)."""
-    certain = np.zeros(len(ids), dtype=np.bool_)
-    trajectory, differ = np.full(len(ids), np.nan), np.full(len(ids), np.nan)
-    wanted = {Strategy(name) for name, weight in project.strategies.items() if weight}
-    rule = project.certain
-    if not rule and not wanted & BY_STEPS:
-        return certain, trajectory, differ
-    others = _newest_versions(project, version) if Strategy.DISAGREEMENT in wanted else []
+def _by_steps(project: Project, version: ScorerVersion, ids: Ints) -> tuple[Bools, Floats]:
+    """Certain by ActPRM's rule, and how far scorers differ: each (n,). Reads single steps only where they matter."""
+    certain, differ = np.zeros(len(ids), dtype=np.bool_), np.full(len(ids), np.nan)
+    rule, others = project.certain, _others(project, version)
+    if not rule and not others:
+        return certain, differ
     for start in range(0, len(ids), CHUNK):
-        rows = _rows([version, *others], ids[start : start + CHUNK].tolist())
-        for at, solution in enumerate(ids[start : start + CHUNK].tolist(), start=start):
-            values, spread = rows[solution, version.pk]
+        part = ids[start : start + CHUNK].tolist()
+        rows = _rows([version, *others], part)
+        for at, solution in enumerate(part, start=start):
             if rule:
+                values, spread = rows[solution, version.pk]
                 certain[at] = is_certain(
                     values,
                     spread,
@@ -127,18 +130,18 @@ def _by_steps(project: Project, version: ScorerVersion, ids: Ints) -> tuple[Bool
                     delta_std=rule["std"],
                     threshold=version.threshold,
                 )
-            whole = aggregate(values)
-            trajectory[at] = np.nan if whole is None else whole
             speak = [one for one in (version, *others) if (solution, one.pk) in rows]
             if len(speak) > 1:
                 differ[at] = disagreement(
                     [rows[solution, one.pk][0] for one in speak], [one.threshold for one in speak]
                 )
-    return certain, trajectory, differ
+    return certain, differ
 
 
-def _newest_versions(project: Project, version: ScorerVersion) -> list[ScorerVersion]:
-    """The newest version of each other scorer of the project."""
+def _others(project: Project, version: ScorerVersion) -> list[ScorerVersion]:
+    """The newest version of each other scorer of the project, where the strategies ask how far scorers differ."""
+    if not project.strategies.get(Strategy.DISAGREEMENT.value):
+        return []
     found = ScorerVersion.objects.filter(scorer__project=project).exclude(scorer_id=version.scorer_id)
     return list(found.order_by("scorer_id", "-pk").distinct("scorer_id"))
 

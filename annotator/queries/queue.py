@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 
+from annotator.core.explaining import sentence
+from annotator.core.sampling import Route
+from annotator.core.selection import Strategy
 from annotator.models import Gold, Project, QueueRow, Score
 
 SHOWN = 25
+#: What a row tells of its score.
+SAID = {"entropy": "priority", "width": "tiebreak", "predicted_stop": "predicted_stop"}
 
 
 @dataclass(frozen=True)
@@ -25,17 +30,21 @@ class Waiting:
     predicted_stop: int | None
     wanted: int
     taken: int
+    strategy: str
+    version: str
+    pool: int
+    route: str = Route.PRIORITY.value
 
     @property
     def reason(self) -> str:
+        """Why it stands here."""
         if self.priority is None:
             return "Not scored yet: it comes after the scored ones, in random order."
+        kept = {"route": self.route, "strategy": self.strategy, "score": self.priority, "rank": self.rank}
+        why = sentence({**kept, "scorer_version": self.version, "pool": self.pool, "round": 1}, comes="comes")
         if self.predicted_stop is None or self.predicted_stop < 0:
-            return f"The scorer expects no error; its mean entropy is {self.priority:.3f}."
-        return (
-            f"The scorer expects the first error at step {self.predicted_stop + 1}; "
-            f"its mean entropy up to there is {self.priority:.3f}."
-        )
+            return f"{why} The scorer expects no error."
+        return f"{why} The scorer expects the first error at step {self.predicted_stop + 1}."
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,7 @@ def queue(project: Project) -> Queue:
     counts = QueueRow.objects.filter(project=project).aggregate(
         total=Count("pk"),
         untouched=Count("pk", filter=Q(taken=0)),
+        pool=Count("pk", filter=Q(taken=0, wanted__gt=0, holdout=False)),
         started=Count("pk", filter=Q(taken__gt=0, taken__lt=F("wanted"))),
         done=Count("pk", filter=Q(taken=F("wanted"))),
         holdout=Count("pk", filter=Q(holdout=True)),
@@ -67,7 +77,7 @@ def queue(project: Project) -> Queue:
         scored=Count("pk", filter=Exists(Score.objects.filter(solution_id=OuterRef("pk")))),
     )
     return Queue(
-        sentence=_sentence(counts),
+        sentence=_headline(counts),
         counts=[
             ("Untouched", counts["untouched"]),
             ("Started", counts["started"]),
@@ -77,11 +87,11 @@ def queue(project: Project) -> Queue:
         ],
         scored=counts["ranked"] + gold["scored"],
         total=counts["total"] + gold["total"],
-        rows=_head(project),
+        rows=_head(project, counts["pool"]),
     )
 
 
-def _sentence(counts: dict[str, int]) -> str:
+def _headline(counts: dict[str, int]) -> str:
     if not counts["total"]:
         return "No solution is here yet; import a file to begin."
     if counts["done"] == counts["total"]:
@@ -92,27 +102,30 @@ def _sentence(counts: dict[str, int]) -> str:
     )
 
 
-def _head(project: Project) -> list[Waiting]:
-    stop = Score.objects.filter(solution_id=OuterRef("pk"), version_id=OuterRef("ranked_by_id"))
+def _head(project: Project, pool: int) -> list[Waiting]:
+    score = Score.objects.filter(solution_id=OuterRef("pk"), version_id=OuterRef("ranked_by_id"))
     rows = (
         QueueRow.objects.filter(project=project, holdout=False)
         .untouched()
         .by_priority()
-        .select_related("solution__problem")
-        .annotate(predicted_stop=Subquery(stop.values("predicted_stop")[:1]))[:SHOWN]
+        .select_related("solution__problem", "ranked_by")
+        .annotate(**{name: Subquery(score.values(of)[:1]) for name, of in SAID.items()})[:SHOWN]
     )
-    stops = [getattr(row, "predicted_stop", None) for row in rows]
+    said = [{name: getattr(row, name, None) for name in SAID} for row in rows]
     return [
         Waiting(
             rank=rank,
             external_id=row.solution.external_id or f"#{row.solution_id}",
             problem_text=row.solution.problem.text,
             n_steps=row.solution.n_steps,
-            priority=row.priority if row.ranked_by_id else None,
-            spread=row.tiebreak if row.ranked_by_id else None,
-            predicted_stop=expected,
+            priority=score["entropy"],
+            spread=score["width"],
+            predicted_stop=score["predicted_stop"],
             wanted=row.wanted,
             taken=row.taken,
+            strategy=row.strategy or Strategy.UNCERTAINTY.value,
+            version=row.ranked_by.version if row.ranked_by else "",
+            pool=pool,
         )
-        for rank, (row, expected) in enumerate(zip(rows, stops, strict=True), start=1)
+        for rank, (row, score) in enumerate(zip(rows, said, strict=True), start=1)
     ]

@@ -1,0 +1,161 @@
+"""Scorers beside people as a page shows them: answers in sentences, plots, and the plots' tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from annotator.core.intervals import Figure
+from annotator.queries.quality.blocks import Block, Cell
+from annotator.queries.scorer_report import Compared, Comparison, Drift
+
+#: Solutions below which a group's gap is not called a gap.
+FEW = 20
+#: A scorer whose mean value lies so far above people's share of correct steps is kinder than they are.
+KIND = 0.05
+
+
+def blocks(found: Comparison) -> list[Block]:
+    """The comparison, then three blocks for each scorer. Empty without labels to go by."""
+    if not found.scorers:
+        return []
+    each = [block for one in found.scorers for block in (_reliability(one), _distribution(one), _drift(one))]
+    return [_compared(found), *each]
+
+
+def _compared(found: Comparison) -> Block:
+    known = [one for one in found.scorers if one.f1.value is not None]
+    if known:
+        best = max(known, key=lambda one: one.f1.value or 0.0)
+        sentence = (
+            f"{best.scorer} finds people's first error best: F1 {_brief(best.f1)} over {best.solutions:,} solutions."
+            if len(known) > 1
+            else f"{best.scorer} has an F1 of {_brief(best.f1)} over {best.solutions:,} solutions."
+        )
+    else:
+        sentence = "There is no F1 yet: it needs labelled solutions with an error and without one."
+    rows: list[list[Cell]] = []
+    for one in found.scorers:
+        row: list[Cell] = [one.scorer, one.solutions, one.f1.value, one.f1.low, one.f1.high, one.erroneous]
+        row += [one.sound, one.auc.value, one.brier.value, one.brier.low, one.brier.high, one.ece.value]
+        rows.append(row)
+    columns = ["scorer", "solutions", "F1", "low", "high", "erroneous", "sound"]
+    columns += ["step AUC", "Brier", "low", "high", "ECE"]
+    plot = [_row(one.scorer, one.f1) for one in known]
+    return Block(
+        "compared",
+        "Which scorer sees what people see?",
+        sentence,
+        {"kind": "intervals", "rows": plot} if plot else None,
+        columns,
+        rows,
+        f"ProcessBench F1 on {found.prefix:,} solutions of the audit prefix and {found.holdout:,} of the holdout, with "
+        "95 % intervals by problem: the harmonic mean of the shares of exact first errors (erroneous) and of none "
+        "where there is none (sound). Step figures run up to people's first error.",
+    )
+
+
+def _reliability(one: Compared) -> Block:
+    rows = [
+        {"x": each.name, "value": value, "series": series}
+        for series, name in (("people call correct", "correct"), ("the scorer says", "said"))
+        for each in one.bins
+        for value in [getattr(each, name)]
+    ]
+    sentence = (
+        f"{one.scorer} is off by {100 * one.ece.value:.0f} points on average (ECE), over {one.ece.n:,} steps."
+        if one.ece.value is not None
+        else f"{one.scorer} has scored no labelled step yet."
+    )
+    return Block(
+        f"reliability-{one.scorer}",
+        f"Does {one.scorer} mean what it says?",
+        sentence,
+        {"kind": "line", "rows": rows, "x": "value of the step"} if rows else None,
+        ["value", "mean value", "people call correct", "steps"],
+        [[each.name, each.said, each.correct, each.n] for each in one.bins],
+        "A reliability diagram: where both lines meet, steps of that value are correct as often as it says.",
+    )
+
+
+def _distribution(one: Compared) -> Block:
+    total = sum(each.n for each in one.bins) or 1
+    wrong = sum(round((1 - each.correct) * each.n) for each in one.bins)
+    high = sum(round((1 - each.correct) * each.n) for each in one.bins if each.said >= 0.5)
+    rows = [
+        {"x": each.name, "value": value, "series": series}
+        for series, of in (("correct steps", 1), ("incorrect steps", 0))
+        for each in one.bins
+        for value in [(each.correct if of else 1 - each.correct) * each.n / total]
+    ]
+    sentence = (
+        f"{high:,} of {wrong:,} incorrect steps have a value of one half or more from {one.scorer}."
+        if wrong
+        else f"No step that {one.scorer} scored was called incorrect."
+    )
+    return Block(
+        f"distribution-{one.scorer}",
+        f"How far apart does {one.scorer} set correct and incorrect steps?",
+        sentence,
+        {"kind": "line", "rows": rows, "x": "value of the step"} if rows else None,
+        ["value", "share of steps", "of them incorrect", "steps"],
+        [[each.name, each.n / total, 1 - each.correct, each.n] for each in one.bins],
+    )
+
+
+def _drift(one: Compared) -> Block:
+    groups = [("generator", each) for each in one.generators] + [("month", each) for each in one.months]
+    kinder = [each for _, each in groups if each.n >= FEW and (each.gap or 0.0) > KIND]
+    worst = max(kinder, key=lambda each: each.gap or 0.0) if kinder else None
+    sentence = (
+        f"{one.scorer} is kinder than people to {worst.name}: a mean value of {worst.said:.2f}, while people call "
+        f"{100 * (worst.correct.value or 0.0):.0f} % of those steps correct. Has a policy learned to please it?"
+        if worst
+        else f"No generator or month with {FEW} solutions gets much better scores from {one.scorer} than from people."
+    )
+    rows: list[dict[str, Any]] = [
+        {"x": each.name, "value": value, "low": low, "high": high, "series": series}
+        for series in ("people call correct", "the scorer says")
+        for each in _over(one)
+        for value, low, high in [
+            (each.correct.value, each.correct.low, each.correct.high)
+            if series.startswith("people")
+            else (each.said, None, None)
+        ]
+    ]
+    return Block(
+        f"drift-{one.scorer}",
+        f"Is {one.scorer} fooled by somebody, or more and more?",
+        sentence,
+        {"kind": "line", "rows": rows, "x": "month" if len(one.months) > 1 else "generator"}
+        if rows
+        else None,
+        ["by", "group", "mean value", "people call correct", "low", "high", "gap", "solutions"],
+        [
+            [
+                kind,
+                each.name,
+                each.said,
+                each.correct.value,
+                each.correct.low,
+                each.correct.high,
+                each.gap,
+                each.n,
+            ]
+            for kind, each in groups
+        ],
+    )
+
+
+def _over(one: Compared) -> Sequence[Drift]:
+    """Months where there are several, else generators."""
+    return one.months if len(one.months) > 1 else one.generators
+
+
+def _row(name: str, figure: Figure) -> dict[str, Any]:
+    return {"name": name, "value": figure.value, "low": figure.low, "high": figure.high}
+
+
+def _brief(figure: Figure) -> str:
+    interval = f" ({figure.low:.2f}–{figure.high:.2f})" if figure.low is not None else ""
+    return f"{figure.value:.2f}{interval}"

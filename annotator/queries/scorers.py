@@ -1,0 +1,179 @@
+"""A project's scorers as a manager sees them: how each one fares, how far it is, how long it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models.functions import Now
+from django.utils import timezone
+
+from annotator.models import Job, Project, QueueRow, Score, ScoreFailure, Scorer, ScorerVersion, Solution
+
+#: Throughput is told by the newest scores, so many of them, while the last is no older than this.
+RECENT, FRESH_SECONDS = 200, 60.0
+FAILURES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Failures:
+    """Solutions that failed for one reason."""
+
+    message: str
+    n: int
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One scorer. ``scored`` and ``failed`` of ``total`` solutions by its newest ``version``; ``waiting`` jobs;
+    ``per_minute`` solutions and ``seconds_left`` where it is at work."""
+
+    id: int
+    name: str
+    kind: str
+    config: Mapping[str, Any]
+    ranks: bool
+    paused: bool
+    serves: bool
+    version: str
+    scored: int
+    failed: int
+    total: int
+    waiting: int
+    per_minute: float | None
+    seconds_left: float | None
+    circuit: Mapping[str, Any]
+    failures: Sequence[Failures]
+
+    @property
+    def missing(self) -> int:
+        return max(0, self.total - self.scored - self.failed)
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong with its server, in a sentence; empty while all is well."""
+        said = str(self.circuit.get("error", ""))
+        match self.circuit.get("state"):
+            case "open" | "half_open":
+                return f"Its server is left alone for a while after several failures. The last one: {said}"
+            case "refused":
+                return f"Its settings don't work here: {said}"
+            case "failing":
+                return f"Its server fails now and then; what failed is tried again. The last failure: {said}"
+        return ""
+
+    @property
+    def trouble_since(self) -> datetime | None:
+        since = self.circuit.get("since")
+        return datetime.fromtimestamp(float(since), UTC) if since else None
+
+    @property
+    def state(self) -> str:
+        """A word or two."""
+        if self.paused:
+            return "paused"
+        if self.circuit.get("state") in {"open", "half_open", "refused"}:
+            return "waits for its server" if self.circuit["state"] != "refused" else "can't be used"
+        if self.waiting:
+            return "scoring"
+        if not self.version:
+            return "not asked yet"
+        return "up to date" if not self.missing else "stopped"
+
+    @property
+    def busy(self) -> bool:
+        """Whether the page should look again soon."""
+        return bool(self.waiting) or (not self.paused and not self.version)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """All scorers of a project and a sentence that answers how they are."""
+
+    sentence: str
+    scorers: Sequence[Standing]
+    reordering: bool
+
+    @property
+    def busy(self) -> bool:
+        return self.reordering or any(each.busy for each in self.scorers)
+
+
+def overview(project: Project) -> Overview:
+    """A few queries for each scorer, whatever the number of solutions."""
+    total = Solution.objects.filter(project=project).count()
+    jobs = Job.objects.filter(project=project).exclude(state=Job.State.FAILED)
+    ordered = QueueRow.objects.filter(project=project, ranked_by__isnull=False)
+    serving = ordered.order_by("-ranked_by").values_list("ranked_by__scorer", flat=True).first()
+    scorers = [
+        _standing(scorer, total, serving) for scorer in Scorer.objects.filter(project=project).order_by("pk")
+    ]
+    reordering = jobs.filter(kind="queueing.reprioritize", due_at__lte=Now()).exists()
+    return Overview(_sentence(scorers, reordering), scorers, reordering)
+
+
+def _standing(scorer: Scorer, total: int, serving: int | None) -> Standing:
+    version = scorer.versions.order_by("-pk").first()
+    jobs = Job.objects.filter(
+        project_id=scorer.project_id,
+        kind__in=["scoring.score_batch", "scoring.plan"],
+        subject__startswith=f"scorer {scorer.pk} ",
+    ).exclude(state=Job.State.FAILED)
+    scored = Score.objects.filter(version=version).count() if version else 0
+    failed = ScoreFailure.objects.filter(version=version).count() if version else 0
+    rate = _per_second(version) if version else None
+    missing = max(0, total - scored - failed)
+    return Standing(
+        id=scorer.pk,
+        name=scorer.name,
+        kind=scorer.kind,
+        config=scorer.config,
+        ranks=scorer.ranks,
+        paused=scorer.paused,
+        serves=scorer.pk == serving,
+        version=version.version if version else "",
+        scored=scored,
+        failed=failed,
+        total=total,
+        waiting=jobs.exclude(subject=f"scorer {scorer.pk} look").count(),
+        per_minute=60 * rate if rate else None,
+        seconds_left=missing / rate if rate and missing else None,
+        circuit=scorer.circuit,
+        failures=_failures(version) if failed and version else [],
+    )
+
+
+def _per_second(version: ScorerVersion) -> float | None:
+    """Solutions a second over the newest scores, or None where none came of late."""
+    newest = Score.objects.filter(version=version).order_by("-pk")
+    times = list(newest.values_list("scored_at", flat=True)[:RECENT])
+    if len(times) < 2 or (timezone.now() - times[0]).total_seconds() > FRESH_SECONDS:
+        return None
+    span = (times[0] - times[-1]).total_seconds()
+    return (len(times) - 1) / span if span > 0 else None
+
+
+def _failures(version: ScorerVersion) -> list[Failures]:
+    """The most frequent reasons among the newest failures."""
+    newest = ScoreFailure.objects.filter(version=version).order_by("-pk").values_list("message", flat=True)
+    counts: dict[str, int] = {}
+    for message in newest[:1000]:
+        counts[message] = counts.get(message, 0) + 1
+    most = sorted(counts.items(), key=lambda pair: -pair[1])[:FAILURES_SHOWN]
+    return [Failures(message, n) for message, n in most]
+
+
+def _sentence(scorers: Sequence[Standing], reordering: bool) -> str:
+    ranking = next((each for each in scorers if each.ranks), None)
+    if ranking is None:
+        return "No scorer orders the queue: what is scored keeps its place, and what is new comes last."
+    told = f"{ranking.name} orders the queue and has scored {ranking.scored:,} of {ranking.total:,} solutions"
+    if ranking.trouble and not ranking.paused:
+        return f"{told}; its server does not answer as it should, and the present order serves meanwhile."
+    if ranking.paused and ranking.missing:
+        return f"{told}; it is paused."
+    if not ranking.serves and ranking.scored:
+        return f"{told}; until it has tried all of them the old order serves."
+    return f"{told}{'; a new order is being written' if reordering else ''}."

@@ -1,0 +1,149 @@
+"""Forms of the scorers' page: a scorer's settings by kind, and what fills the queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from annotator.core.selection import Strategy
+from annotator.core.uncertainty import ACTPRM_PRED, ACTPRM_STD
+from annotator.models import Project
+
+KINDS = [
+    ("vllm", _("PRM behind vLLM (/pooling)")),
+    ("sglang", _("PRM behind SGLang (/v1/score)")),
+    ("critic", _("Chat model as critic (OpenAI-compatible)")),
+]
+#: Settings that each kind has beside its server.
+OWN: Mapping[str, tuple[str, ...]] = {
+    "vllm": ("family", "pooling"),
+    "sglang": ("family",),
+    "critic": ("votes", "max_tokens"),
+}
+SHARED = ("url", "model", "key_env", "threshold", "timeout", "concurrency")
+WEIGHTS = [
+    (Strategy.UNCERTAINTY, _("What the scorer is least sure of")),
+    (Strategy.CONVINCING_WRONG, _("Convincing, with a wrong answer")),
+    (Strategy.DISAGREEMENT, _("Where scorers differ")),
+    (Strategy.COVERAGE, _("Each domain, subject and generator in turn")),
+    (Strategy.RANDOM, _("By lot")),
+]
+
+
+class ConfigForm(forms.Form):
+    """A server's settings. The key itself is never typed here: only the name of the variable that holds it."""
+
+    url = forms.CharField(
+        max_length=300,
+        label=_("Server"),
+        help_text=_("such as http://gpu1:8000; the operator lists the hosts"),
+    )
+    model = forms.CharField(
+        max_length=200, required=False, label=_("Model"), help_text=_("empty: the only one that it serves")
+    )
+    key_env = forms.CharField(
+        max_length=100,
+        required=False,
+        label=_("Variable with the key"),
+        help_text=_("a name such as STEPMARK_KEY_GPU; never the key"),
+    )
+    threshold = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=1,
+        label=_("Threshold"),
+        help_text=_("a step below it is an error; empty: 0.5"),
+    )
+    timeout = forms.FloatField(
+        required=False, min_value=0.1, max_value=1800, label=_("Seconds for an answer")
+    )
+    concurrency = forms.IntegerField(required=False, min_value=1, max_value=64, label=_("Requests at once"))
+    family = forms.CharField(
+        max_length=60,
+        required=False,
+        label=_("Family"),
+        help_text=_("vLLM, SGLang: how the model is prompted"),
+    )
+    pooling = forms.CharField(
+        max_length=10, required=False, label=_("Pooling"), help_text=_("vLLM: step or all")
+    )
+    votes = forms.IntegerField(
+        required=False, min_value=1, max_value=64, label=_("Votes"), help_text=_("critic: answers a solution")
+    )
+    max_tokens = forms.IntegerField(
+        required=False, min_value=16, max_value=200_000, label=_("Tokens an answer"), help_text=_("critic")
+    )
+
+    def config(self) -> dict[str, Any]:
+        """What is stored: only what was filled in."""
+        return {name: self.cleaned_data[name] for name in ConfigForm.base_fields if self.cleaned_data[name]}
+
+
+class NewScorerForm(ConfigForm):
+    """A scorer's name and kind beside its settings."""
+
+    name = forms.SlugField(max_length=60, label=_("Name"), help_text=_("letters, digits, hyphens"))
+    kind = forms.ChoiceField(choices=KINDS, label=_("Kind"))
+
+
+class FillingForm(forms.Form):
+    """Weights of the strategies, the floor, and ActPRM's thresholds."""
+
+    error_free_floor = forms.FloatField(
+        min_value=0,
+        max_value=0.99,
+        label=_("Least share expected to be free of errors"),
+        help_text=_("0.4: else people learn that everything is wrong"),
+    )
+    certain_pred = forms.FloatField(
+        required=False,
+        min_value=0.5,
+        max_value=1,
+        label=_("Certain from"),
+        help_text=_("ActPRM: %(pred)s; empty: nobody is spared") % {"pred": ACTPRM_PRED},
+    )
+    certain_std = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=0.5,
+        label=_("… with a spread of at most"),
+        help_text=_("ActPRM: %(std)s") % {"std": ACTPRM_STD},
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for strategy, label in WEIGHTS:
+            self.fields[strategy.value] = forms.FloatField(
+                required=False, min_value=0, max_value=1000, label=label
+            )
+
+    @staticmethod
+    def of(project: Project) -> dict[str, Any]:
+        """As the project has it."""
+        rule = {"certain_pred": project.certain.get("pred"), "certain_std": project.certain.get("std")}
+        weights = {strategy.value: project.strategies.get(strategy.value, 0) for strategy, _label in WEIGHTS}
+        return {"error_free_floor": project.error_free_floor, **rule, **weights}
+
+    def weights(self) -> list[forms.BoundField]:
+        """The strategies' fields, for the template."""
+        return [self[strategy.value] for strategy, _label in WEIGHTS]
+
+    def clean(self) -> dict[str, Any]:
+        """Both of ActPRM's thresholds or none."""
+        cleaned = super().clean() or self.cleaned_data
+        if (cleaned.get("certain_pred") is None) != (cleaned.get("certain_std") is None):
+            self.add_error("certain_std", _("Both thresholds are needed, or neither."))
+        return cleaned
+
+    def values(self) -> dict[str, Any]:
+        """What the action takes."""
+        data = self.cleaned_data
+        rule = {"pred": data["certain_pred"], "std": data["certain_std"]}
+        return {
+            "strategies": {strategy.value: data[strategy.value] or 0.0 for strategy, _label in WEIGHTS},
+            "error_free_floor": data["error_free_floor"],
+            "certain": rule if data["certain_pred"] is not None else {},
+        }

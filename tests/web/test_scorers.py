@@ -1,0 +1,205 @@
+"""The scorers' page: managers only; states, forms, and what a scorer says of one solution."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from annotator.actions import access, scoring
+from annotator.models import AuditEvent, Job, Project, Scorer
+from annotator.scorers import http
+from tests import factories as make
+from tests.scorers.stub import Stub
+from tests.web.conftest import People
+
+pytestmark = pytest.mark.django_db
+PAGE = "/p/maths/scorers/"
+
+
+@pytest.fixture
+def stub(settings: Any) -> Any:
+    server = Stub()
+    settings.SCORER_HOSTS = list(server.hosts)
+    yield server
+    http.forget_all()
+    server.kill()
+
+
+def new(url: str, **more: Any) -> dict[str, Any]:
+    return {"name": "judge", "kind": "vllm", "url": url, **more}
+
+
+@pytest.mark.parametrize("page", [PAGE, f"{PAGE}live"])
+def test_a_manager_gets_in_and_others_do_not(people: People, page: str) -> None:
+    codes = [
+        who.get(page).status_code
+        for who in (people.manager, people.annotator, people.stranger, people.nobody)
+    ]
+    assert codes == [200, 403, 404, 302]
+
+
+@pytest.mark.parametrize("what", ["pause", "resume", "score", "cancel", "rank", "unrank", "try", "change"])
+def test_nobody_but_a_manager_does_anything_to_a_scorer(people: People, project: Project, what: str) -> None:
+    scorer = project.scorers.get()
+    codes = [
+        who.post(f"{PAGE}{scorer.pk}/{what}", {"solution": "1"}).status_code
+        for who in (people.annotator, people.stranger, people.nobody)
+    ]
+    assert codes == [403, 404, 302]
+    assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize("what", ["pause", "score", "rank", "try", "change"])
+def test_another_projects_scorer_is_none(people: People, what: str) -> None:
+    theirs = make.project().scorers.get()
+    assert people.manager.post(f"{PAGE}{theirs.pk}/{what}", {"solution": "1"}).status_code == 404
+    theirs.refresh_from_db()
+    assert not theirs.paused
+
+
+def test_a_scorer_is_added_paused_resumed_and_cancelled(people: People, project: Project, stub: Stub) -> None:
+    assert people.manager.post(f"{PAGE}add", new(stub.url, key_env="")).status_code == 302
+    scorer = Scorer.objects.get(project=project, name="judge")
+    assert (scorer.kind, scorer.ranks, scorer.config) == ("vllm", False, {"url": stub.url})
+    assert Job.objects.filter(kind=scoring.PLAN, queue=scoring.REMOTE).count() == 1
+
+    people.manager.post(f"{PAGE}{scorer.pk}/pause")
+    scorer.refresh_from_db()
+    assert scorer.paused
+    assert not Job.objects.filter(kind=scoring.PLAN).exists()
+
+    people.manager.post(f"{PAGE}{scorer.pk}/resume")
+    assert Job.objects.filter(kind=scoring.PLAN).count() == 1
+    people.manager.post(f"{PAGE}{scorer.pk}/cancel")
+    assert not Job.objects.filter(kind=scoring.PLAN).exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/latest",
+        "http://gpu9:8000",
+        "file:///etc/passwd",
+        "http://user:secret@127.0.0.1:1",
+        "http://127.0.0.1:6379",
+        "gopher://127.0.0.1",
+    ],
+)
+def test_a_server_that_is_not_on_the_list_is_refused(people: People, stub: Stub, url: str) -> None:
+    answer = people.manager.post(f"{PAGE}add", new(url))
+    assert answer.status_code == 422
+    assert not Scorer.objects.filter(name="judge").exists()
+    assert not stub.seen()
+
+
+def test_a_server_that_redirects_is_not_followed(people: People, project: Project, stub: Stub) -> None:
+    people.manager.post(f"{PAGE}add", new(stub.url))
+    solution = make.solution(project)
+    stub.tell("redirect", to="http://169.254.169.254/", models=True)
+    scorer = Scorer.objects.get(name="judge")
+    answer = people.manager.post(f"{PAGE}{scorer.pk}/try", {"solution": solution.external_id})
+    assert answer.status_code == 422
+    assert "redirects are not followed" in answer.context["try_error"]
+
+
+def test_a_key_is_in_no_page_and_no_row(
+    people: People,
+    project: Project,
+    stub: Stub,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    secret = "sk-very-secret-1234"
+    monkeypatch.setenv("STEPMARK_KEY_GPU", secret)
+    settings.SCORER_KEYS = ["STEPMARK_KEY_GPU"]
+    people.manager.post(f"{PAGE}add", new(stub.url, key_env="STEPMARK_KEY_GPU"))
+    solution = make.solution(project)
+    stub.tell("status", status=401, says=f"bad key {secret}", models=True)
+    scorer = Scorer.objects.get(name="judge")
+
+    answer = people.manager.post(f"{PAGE}{scorer.pk}/try", {"solution": solution.external_id})
+    job = scoring.jobs.claim(scoring.REMOTE)
+    assert job is not None
+    scoring.plan(job=job)
+
+    page = people.manager.get(PAGE)
+    kept = [str(list(model.objects.values())) for model in (Scorer, Job, AuditEvent)]
+    told = [answer.content.decode(), page.content.decode(), caplog.text, *kept]
+    assert "does not accept the key" in told[0]
+    assert "does not accept the key" in told[1]
+    assert not [text for text in told if secret in text]
+
+
+def test_a_variable_that_is_not_for_scorers_is_refused(people: People, stub: Stub) -> None:
+    answer = people.manager.post(f"{PAGE}add", new(stub.url, key_env="SECRET_KEY"))
+    assert answer.status_code == 422
+    assert "STEPMARK_SCORER_KEYS" in answer.content.decode()
+
+
+def test_a_scorer_is_tried_on_a_solution_and_nothing_is_kept(
+    people: People, project: Project, stub: Stub
+) -> None:
+    people.manager.post(f"{PAGE}add", new(stub.url))
+    solution = make.solution(project, ["<b>one</b>", "two"])
+    scorer = Scorer.objects.get(name="judge")
+    answer = people.manager.post(f"{PAGE}{scorer.pk}/try", {"solution": f"#{solution.pk}"})
+
+    tried = answer.context["tried"]
+    assert [step.value for step in tried.steps] == [0.9, 0.8]
+    assert (tried.stop, tried.external_id) == (-1, solution.external_id)
+    assert "&lt;b&gt;one" in answer.content.decode()
+    assert not scorer.versions.exists()
+
+
+def test_trying_on_another_projects_solution_finds_none(people: People, project: Project) -> None:
+    theirs = make.solution(make.project())
+    scorer = project.scorers.get()
+    for named in (theirs.external_id, str(theirs.pk)):
+        answer = people.manager.post(f"{PAGE}{scorer.pk}/try", {"solution": named})
+        assert answer.status_code == 422
+        assert "no solution" in answer.context["try_error"]
+
+
+def test_strategies_are_saved_and_the_queue_is_re_ranked(people: People, project: Project) -> None:
+    make.work(project)
+    scoring.request(actor=access.operator(project))
+    job = scoring.jobs.claim(scoring.QUEUE)
+    assert job is not None
+    scoring.score_batch(job=job)
+    Job.objects.all().delete()
+
+    form = {
+        "uncertainty": "2",
+        "coverage": "1",
+        "error_free_floor": "0.3",
+        "certain_pred": "",
+        "certain_std": "",
+    }
+    assert people.manager.post(f"{PAGE}fill", form).status_code == 302
+    project.refresh_from_db()
+    assert (project.strategies, project.error_free_floor) == ({"uncertainty": 2.0, "coverage": 1.0}, 0.3)
+    assert Job.objects.filter(kind="queueing.reprioritize").count() == 1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"uncertainty": "0"}, {"certain_pred": "0.95"}, {"uncertainty": "nan"}, {"error_free_floor": "2"}],
+)
+def test_strategies_that_make_no_order_are_refused(
+    people: People, project: Project, wrong: dict[str, str]
+) -> None:
+    form = {"uncertainty": "1", "error_free_floor": "0.3", **wrong}
+    assert people.manager.post(f"{PAGE}fill", form).status_code == 422
+    project.refresh_from_db()
+    assert project.strategies == {"uncertainty": 1.0}
+
+
+def test_the_page_takes_as_many_queries_for_many_solutions_as_for_one(
+    people: People, project: Project, django_assert_max_num_queries: Any
+) -> None:
+    for _ in range(30):
+        make.work(project)
+    with django_assert_max_num_queries(18):
+        people.manager.get(PAGE)
