@@ -74,8 +74,10 @@ def enter_by_assignment(*, user_id: int | None, assignment_id: uuid.UUID) -> Act
 
     Somebody else's assignment looks the same as none.
     """
+    if user_id is None:
+        raise NotAMember(str(assignment_id))
     mine = Membership.objects.filter(user_id=user_id, assignments__pk=assignment_id)
-    slug = mine.values_list("project__slug", flat=True).first() if user_id is not None else None
+    slug = mine.values_list("project__slug", flat=True).first()
     if slug is None:
         raise NotAMember(str(assignment_id))
     return enter(user_id=user_id, slug=slug)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -19,9 +19,9 @@ from annotator.actions.access import Actor, Verb
 from annotator.actions.import_rows import Known, LabelsAs, Prepared, prepare, write_labels
 from annotator.core.codecs import codec_named
 from annotator.core.codecs.base import Codec, ImportRow, RowError
-from annotator.core.codecs.detect import detect
-from annotator.core.codecs.lines import LineFile
-from annotator.core.codecs.rows import first_objects, read_rows
+from annotator.core.codecs.detect import FormatNotDetected, detect
+from annotator.core.codecs.rows import first_error, first_objects, read_rows
+from annotator.core.codecs.sources import ByteFile
 from annotator.core.sampling import in_holdout
 from annotator.core.segmentation import Rule
 from annotator.core.solutions import digest
@@ -33,18 +33,11 @@ KEPT_ERRORS = 1_000
 _chance = random.SystemRandom()
 
 
-class SeekableFile(LineFile, Protocol):
-    """A binary file that can be rewound after its format was detected."""
-
-    def seek(self, offset: int, /) -> int:
-        """Go to a byte of the file."""
-
-
 @dataclass(frozen=True)
 class Source:
     """What to import and how to read it."""
 
-    file: SeekableFile
+    file: ByteFile
     filename: str
     format: str = "auto"
     labels_as: LabelsAs = LabelsAs.REFERENCE
@@ -67,7 +60,7 @@ class Report:
     def reject(self, error: RowError) -> None:
         self.rejected += 1
         if len(self.errors) < KEPT_ERRORS:
-            self.errors.append(error)
+            self.errors.append(replace(error, given=None))  # it may be long, and there may be many
 
 
 def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = lambda _: None) -> Report:
@@ -107,8 +100,11 @@ def choose_codec(source: Source) -> tuple[Codec, str]:
     """The codec by its name, or by the file's first rows, with why. Raises UnknownFormat, FormatNotDetected."""
     if source.format != "auto":
         return codec_named(source.format), "as asked"
-    detection = detect(first_objects(source.file))
+    first = first_objects(source.file)
     source.file.seek(0)
+    if not first and (bad := first_error(source.file)) is not None:
+        raise FormatNotDetected(f"no row of the file can be read; the first: {bad.message}")
+    detection = detect(first)
     return detection.codec, detection.reason
 
 
@@ -128,7 +124,7 @@ def _write_chunk(
     for row in rows:
         made = row if isinstance(row, RowError) else prepare(row, project, labels_as)
         if isinstance(made, RowError):
-            report.reject(made)
+            report.reject(replace(made, part=row.part))
         else:
             prepared.append(made)
     fresh = _unknown(prepared, project, report)

@@ -20,9 +20,9 @@ from annotator.api import examples
 from annotator.api.described import refusals
 from annotator.api.shapes import AllAnnotationsAsked, AnnotationsAsked, AnnotationsShape
 from annotator.api.signing_in import actor_in
-from annotator.queries import annotations
+from annotator.queries.annotations import Wanted, page
 from annotator.queries.projects import project_of
-from annotator.queries.quality.shapes import to_json
+from annotator.queries.quality.plain import values
 
 #: As on the page: a report that labels have outdated is shown for so long while a worker computes the next.
 PATIENCE = timedelta(seconds=60)
@@ -47,10 +47,8 @@ class Annotations(APIView):
         sees_all = access.may(actor, Verb.MANAGE)
         asked = (AllAnnotationsAsked if sees_all else AnnotationsAsked).read(request.query_params)
         cursor, limit = asked.pop("cursor", None), asked.pop("limit")
-        wanted = annotations.Wanted(
-            project_id=actor.project_id, member_id=None if sees_all else actor.member, **asked
-        )
-        found = annotations.page(wanted, after=_read(cursor), limit=limit)
+        wanted = Wanted(project_id=actor.project_id, member_id=None if sees_all else actor.member, **asked)
+        found = page(wanted, after=_read(cursor), limit=limit)
         body = {
             "results": [asdict(row) for row in found.rows],
             "next": None if found.after is None else _cursors.sign(str(found.after)),
@@ -69,11 +67,11 @@ class Quality(APIView):
         tags=["reading"],
     )
     def get(self, request: Request, slug: str) -> Response:
-        """The report of the project's quality page, for managers; each figure has value, low, high, n, reason."""
+        """What ``agreement --json`` prints, for managers; each figure has value, low, high, n, reason."""
         actor = actor_in(request, slug)
         access.require(actor, Verb.MANAGE)
         kept = quality.report(project=project_of(actor.project_id), patience=PATIENCE)
-        return Response({"computed_at": kept.computed_at, "fresh": kept.fresh, **to_json(kept.report)})
+        return Response({"computed_at": kept.computed_at, "fresh": kept.fresh, **values(kept.report)})
 
 
 def _read(cursor: str | None) -> int | None:

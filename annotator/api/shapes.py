@@ -182,6 +182,7 @@ class RejectedShape(serializers.Serializer[Any]):
     line = serializers.IntegerField()
     field = serializers.CharField(allow_blank=True)
     message = serializers.CharField()
+    file = serializers.CharField(source="part", required=False, help_text="within an archive, else empty")
 
 
 class ReportShape(serializers.Serializer[Any]):
@@ -194,7 +195,7 @@ class ReportShape(serializers.Serializer[Any]):
     imported = serializers.IntegerField()
     duplicates = serializers.IntegerField()
     rejected = serializers.IntegerField()
-    errors = RejectedShape(many=True)
+    errors = RejectedShape(many=True)  # type: ignore[assignment]  # the framework takes fields off the class
 
 
 class RefusalShape(serializers.Serializer[Any]):
@@ -205,7 +206,7 @@ class RefusalShape(serializers.Serializer[Any]):
     status = serializers.IntegerField()
     code = serializers.CharField()
     detail = serializers.CharField()
-    errors = DetailsField(required=False)
+    errors = DetailsField(required=False)  # type: ignore[assignment]
     step = serializers.IntegerField(required=False)
     current = StoredDraftShape(required=False)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import tracemalloc
+import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -312,3 +314,16 @@ def test_two_imports_of_one_file_at_once_bring_each_solution_once() -> None:
 
     assert sum(report.imported for report in reports) == Solution.objects.count() == 40
     assert sum(report.duplicates for report in reports) == 80
+
+
+def test_a_zip_of_files_is_imported_with_its_bad_rows_named_by_file(project: Project) -> None:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w") as archive:
+        archive.writestr("one.jsonl", b'{"problem": {"text": "1?"}, "steps": ["1"]}\n{\n')
+        archive.writestr(
+            "two.json", b'[{"problem": {"text": "2?"}, "steps": ["2"]}, {"problem": {"text": "3?"}}]'
+        )
+    held.seek(0)
+    report = imports.run(actor=access.operator(project), source=Source(file=held, filename="all.zip"))
+    assert (report.read, report.imported, report.rejected) == (4, 2, 2)
+    assert [(each.part, each.line) for each in report.errors] == [("one.jsonl", 2), ("two.json", 2)]

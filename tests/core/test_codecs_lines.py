@@ -136,6 +136,9 @@ def test_memory_does_not_grow_with_the_file() -> None:
         def __init__(self, count: int) -> None:
             self.left = count
 
+        def peek(self, size: int) -> bytes:
+            return row
+
         def readline(self, size: int) -> bytes:
             self.left -= 1
             return row if self.left >= 0 else b""

@@ -7,6 +7,7 @@ and list it in ``codecs/__init__.py``.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -28,6 +29,9 @@ class Caps:
     identifier_chars: int = 255
     subject_chars: int = 100
     annotations: int = 1_000
+    #: Of everything a compressed source unpacks to; and how many files an archive may hold.
+    unpacked_bytes: int = 16 * 1024**3
+    parts: int = 1_000
 
 
 CAPS = Caps()
@@ -43,14 +47,21 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class RowError:
-    """A row that was not read. ``line`` is 1-based; ``field`` is "" when it is about the line itself."""
+    """A row that was not read. ``line`` is 1-based; ``field`` is "" when it is about the line itself.
+
+    ``part`` names the file within an archive. ``given`` is what stood there, an object or a line's bytes, for
+    people who want to mend it.
+    """
 
     line: int
     field: str
     message: str
+    part: str = ""
+    given: Any = dataclasses.field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        return {"line": self.line, "field": self.field, "message": self.message}
+        plain = {"line": self.line, "field": self.field, "message": self.message}
+        return plain | {"file": self.part} if self.part else plain
 
 
 class InvalidRow(ValueError):
@@ -64,10 +75,12 @@ class InvalidRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class ImportRow:
-    """A solution and the 1-based line it stands on."""
+    """A solution and the 1-based line it stands on; ``part`` and ``given`` as in RowError."""
 
     line: int
     record: SolutionRecord
+    part: str = ""
+    given: Any = dataclasses.field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ def detect(first_rows: Sequence[Mapping[str, Any]], codecs: Mapping[str, Codec] 
     """
     if not first_rows:
         raise FormatNotDetected(
-            "no line of the file is a JSON object; expected JSONL, one object a line (not one JSON array, "
-            "an object spread over lines, or a table)"
+            "no line of the file is a JSON object; expected JSONL, one object a line, or one JSON array of "
+            "objects (not an object spread over lines, or a table)"
         )
     total = len(first_rows)
     counts = {name: sum(codec.sniff(row) for row in first_rows) for name, codec in codecs.items()}

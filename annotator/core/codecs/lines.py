@@ -32,10 +32,11 @@ class LineFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JsonLine:
-    """One line's JSON object."""
+    """One line's JSON object; ``part`` names the file within an archive."""
 
     number: int
     value: dict[str, Any]
+    part: str = ""
 
 
 def read_lines(file: LineFile, caps: Caps = CAPS) -> Iterator[JsonLine | RowError]:
@@ -55,7 +56,7 @@ def read_lines(file: LineFile, caps: Caps = CAPS) -> Iterator[JsonLine | RowErro
         try:
             yield JsonLine(number, decode(line.rstrip(b"\r\n"), caps))
         except InvalidRow as error:
-            yield RowError(number, error.field, error.message)
+            yield RowError(number, error.field, error.message, given=line)
 
 
 def _skip_line(file: LineFile) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -21,13 +22,15 @@ from annotator.core.codecs.base import (
     ReadOptions,
     RowError,
 )
-from annotator.core.codecs.lines import JsonLine, LineFile, read_lines
+from annotator.core.codecs.lines import JsonLine
 from annotator.core.codecs.policies import Policies, check_policies
+from annotator.core.codecs.rejected import restored
+from annotator.core.codecs.sources import ByteFile, read_source
 from annotator.core.segmentation import Rule
 
 
 def read_rows(
-    file: LineFile, codec: Codec, segment_rule: str = Rule.AUTO, caps: Caps = CAPS
+    file: ByteFile, codec: Codec, segment_rule: str = Rule.AUTO, caps: Caps = CAPS
 ) -> Iterator[ImportRow | RowError]:
     """Each solution of the file with its line, or what is wrong with that line; good rows are kept.
 
@@ -35,26 +38,39 @@ def read_rows(
     rejected as a whole. Duplicates are the importer's to find.
     """
     options = ReadOptions(segment_rule, caps)
-    for line in read_lines(file, caps):
+    for line in read_source(file, caps):
         if isinstance(line, RowError):
             yield line
             continue
         try:
-            records = codec.read(line.value, options)
+            records = codec.read(restored(line.value, caps), options)
         except InvalidRow as error:
-            yield RowError(line.number, error.field, error.message)
+            yield RowError(line.number, error.field, error.message, line.part, line.value)
             continue
         for record in records:
-            yield ImportRow(line.number, record)
+            yield ImportRow(line.number, record, line.part, line.value)
 
 
-def first_objects(file: LineFile, count: int = 20, caps: Caps = CAPS) -> list[dict[str, Any]]:
+def first_objects(file: ByteFile, count: int = 20, caps: Caps = CAPS) -> list[dict[str, Any]]:
     """The first objects that parse, for `detect`; broken lines are passed over, 1,000 lines at most are read.
 
     The file is left where reading stopped: the caller rewinds it.
     """
-    lines = islice(read_lines(file, caps), 1_000)
-    return list(islice((line.value for line in lines if isinstance(line, JsonLine)), count))
+    lines = islice(read_source(file, caps), 1_000)
+    return list(islice(_restored(lines, caps), count))
+
+
+def first_error(file: ByteFile, caps: Caps = CAPS) -> RowError | None:
+    """What is wrong with the first row, where no row is an object: a source that can't be unpacked says so here."""
+    first = next(read_source(file, caps), None)
+    return first if isinstance(first, RowError) else None
+
+
+def _restored(lines: Iterable[JsonLine | RowError], caps: Caps) -> Iterator[dict[str, Any]]:
+    for line in lines:
+        if isinstance(line, JsonLine):
+            with suppress(InvalidRow):  # a line that was to be mended and isn't yet
+                yield restored(line.value, caps)
 
 
 @dataclass(slots=True)

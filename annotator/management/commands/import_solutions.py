@@ -23,7 +23,8 @@ SHOWN_ERRORS = 20
 
 class Command(StepmarkCommand):
     help = (
-        "Read solutions from a JSONL file. Good rows are kept; each bad one is named with its line and field."
+        "Read solutions from JSONL, a JSON array, gzip or a zip of such files. Good rows are kept; each bad one is "
+        "named with its line and field."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -45,7 +46,8 @@ class Command(StepmarkCommand):
         except OSError as error:
             raise unusable(f"{path} can't be read: {error.strerror}.") from error
         for bad in report.errors[:SHOWN_ERRORS]:
-            self.say(f"{path.name}, line {bad.line}{f', {bad.field}' if bad.field else ''}: {bad.message}")
+            where = f"{path.name}, {bad.part}" if bad.part else path.name
+            self.say(f"{where}, line {bad.line}{f', {bad.field}' if bad.field else ''}: {bad.message}")
         if report.rejected > SHOWN_ERRORS:
             self.say(f"… and {report.rejected - SHOWN_ERRORS:,} more; --json lists the first 1,000.")
         values = {
