@@ -32,6 +32,7 @@ TOPICS = (
     "question",
     "queue",
     "scorer",
+    "scorer",
     "scoring",
     "token",
     "user",

