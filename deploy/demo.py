@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 from checks import HOST, CannotGoOn, check_port, only_demo, var_folder  # noqa: E402
 
 from annotator.embedded import Services, ServicesUnavailable, hold, named, secret_key  # noqa: E402
-from annotator.embedded.services import dies_with_its_parent  # noqa: E402
+from annotator.embedded.programs import dies_with_its_parent  # noqa: E402
 
 PATIENCE = 90  # seconds until the first page and the first answer of a worker
 QUICK_DEATHS = 3  # before the first page: more of them, and it will never come
