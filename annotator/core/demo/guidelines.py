@@ -1,6 +1,13 @@
 """What annotators of the demo project read before they start."""
 
-GUIDELINES = r"""
+import re
+
+#: A line break that only keeps the source narrow: the next line goes on with a paragraph or an item.
+_WRAPPED = re.compile(r"(?<!\n)\n *(?=[^\s\-#\d*])")
+
+GUIDELINES = _WRAPPED.sub(
+    " ",
+    r"""
 # How to label a solution
 
 You see a problem and a solution that a language model wrote, step by step. Judge one step after another, from the
@@ -29,17 +36,17 @@ as it is valid. If a later step takes an error back ("Wait, that should be 12"),
 
 ## Three examples
 
-**1.** *Simplify $\sqrt{x^2}$ for $x < 0$.*
+**1.** Simplify $\sqrt{x^2}$ for $x < 0$.
 1. "We know that $x$ is negative." → neutral, it repeats the problem.
 2. "Since $\sqrt{x^2} = x$, the answer is $x$." → **incorrect**, because $\sqrt{x^2} = |x| = -x$ for negative $x$. Stop
    here.
 
-**2.** *What is the probability of two heads in three tosses of a fair coin?*
+**2.** What is the probability of two heads in three tosses of a fair coin?
 1. "There are $2^3 = 8$ equally likely outcomes." → correct.
 2. "Exactly two heads occur in $\binom{3}{2} = 3$ of them." → correct.
 3. "So the probability is $\boxed{\frac{3}{8}}$." → correct. No step is incorrect: submit the solution as it is.
 
-**3.** *Compute $\frac{1}{2} + \frac{1}{3}$.*
+**3.** Compute $\frac{1}{2} + \frac{1}{3}$.
 1. "Add numerators and denominators: $\frac{1}{2} + \frac{1}{3} = \frac{2}{5}$." → **incorrect**. Stop here.
 2. "Wait, the common denominator is $6$, so it is $\frac{5}{6}$." → not judged, although it is right.
 
@@ -47,4 +54,5 @@ as it is valid. If a later step takes an error back ("Wait, that should be 12"),
 
 Slips of spelling or layout are no errors. A sign, unit or notation that changes the meaning is one. For code, ask
 whether it does what the step says it does. Steps marked as output or context take no label.
-""".strip()
+""".strip(),
+)

@@ -141,8 +141,11 @@ function intoList(blocks, current, lead, line) {
 }
 
 function continueBlock(block, line) {
-  const raw = block.type === "list" ? block.items.at(-1).raw : block.raw;
-  raw.push({ type: "text", value: "\n" }, ...line);
+  if (block.type !== "list") return block.raw.push({ type: "text", value: "\n" }, ...line);
+  // The rest of an item is indented under it: a wrapped line, not a new one.
+  const [first, ...rest] = line;
+  const start = first.type === "text" ? [{ type: "text", value: ` ${first.value.trimStart()}` }] : [{ type: "text", value: " " }, first];
+  return block.items.at(-1).raw.push(...start, ...rest);
 }
 
 function withoutLead(line) {
