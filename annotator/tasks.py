@@ -9,7 +9,17 @@ from collections.abc import Callable
 from celery import shared_task
 
 from annotator import jobs
-from annotator.actions import cases, consensus, ordering, quality, queueing, scoring, screening, standing
+from annotator.actions import (
+    cases,
+    consensus,
+    ordering,
+    quality,
+    queueing,
+    scoring,
+    screening,
+    standing,
+    uploads,
+)
 from annotator.jobs import Claimed
 from annotator.models import Annotation
 
@@ -66,9 +76,15 @@ def update_standing(job: Claimed) -> None:
     standing.update(member_id=int(job.payload["member_id"]))
 
 
+def import_upload(job: Claimed) -> None:
+    """Import a file that somebody brought to the import page."""
+    uploads.run(job=job, extend=lambda: jobs.extend(job))
+
+
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
     "consensus.recompute_all": recompute_consensus,
     "consensus.update": update_consensus,
+    "imports.run": import_upload,
     "labeling.follow_up": follow_up,
     "quality.report": quality_report,
     "queueing.reprioritize": reprioritize,

@@ -63,8 +63,17 @@ class Report:
             self.errors.append(replace(error, given=None))  # it may be long, and there may be many
 
 
-def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = lambda _: None) -> Report:
-    """Read the file to its end. Raises UnknownFormat or FormatNotDetected before anything is written."""
+def run(
+    *,
+    actor: Actor,
+    source: Source,
+    progress: Callable[[Report], None] = lambda _: None,
+    rejected: Callable[[RowError], None] = lambda _: None,
+) -> Report:
+    """Read the file to its end. Raises UnknownFormat or FormatNotDetected before anything is written.
+
+    ``progress`` is told after each chunk, ``rejected`` of each row that is not imported, with what was given.
+    """
     access.require(actor, Verb.IMPORT)
     codec, reason = choose_codec(source)
     batch = _open(actor, source, codec)
@@ -73,8 +82,10 @@ def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = la
     try:
         for chunk in _chunks(read_rows(source.file, codec, source.segment_rule), CHUNK):
             after = replace(report, errors=list(report.errors))
-            _write_chunk(chunk, project, batch, source.labels_as, after)
+            refused = _write_chunk(chunk, project, batch, source.labels_as, after)
             report = after  # only now: what a chunk that failed had counted was rolled back with it
+            for row in refused:
+                rejected(row)
             progress(report)
     except BaseException:
         _close(batch, report, ImportBatch.State.FAILED)
@@ -115,16 +126,21 @@ def _write_chunk(
     batch: ImportBatch,
     labels_as: LabelsAs,
     report: Report,
-) -> None:
-    """Write one chunk. One import writes to a project at a time, so that "is it there already?" has one answer."""
+) -> list[RowError]:
+    """Write one chunk; returns the rows that were rejected.
+
+    One import writes to a project at a time, so that "is it there already?" has one answer.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project.pk])
     report.read += len(rows)
     prepared: list[Prepared] = []
+    refused: list[RowError] = []
     for row in rows:
         made = row if isinstance(row, RowError) else prepare(row, project, labels_as)
         if isinstance(made, RowError):
-            report.reject(replace(made, part=row.part))
+            refused.append(replace(made, part=row.part, given=row.given))
+            report.reject(refused[-1])
         else:
             prepared.append(made)
     fresh = _unknown(prepared, project, report)
@@ -136,6 +152,7 @@ def _write_chunk(
         for scorer in Scorer.objects.filter(project=project):
             scoring.enqueue_scoring(scorer=scorer, solution_ids=[known.solution.pk for known in written])
     report.imported += len(fresh)
+    return refused
 
 
 #: Names our advisory locks among others' in the same database.

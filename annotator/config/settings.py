@@ -192,6 +192,10 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 SCORER_HOSTS = words("STEPMARK_SCORER_HOSTS")
 SCORER_KEYS = words("STEPMARK_SCORER_KEYS")
 
+#: Files on their way from the import page to a worker, and rejected rows; web processes and workers share it.
+STEPMARK_UPLOADS = Path(os.environ.get("STEPMARK_UPLOADS", BASE_DIR / "var" / "uploads"))
+STEPMARK_UPLOAD_BYTES = int(os.environ.get("STEPMARK_UPLOAD_BYTES", str(4 * 1024**3)))
+
 # The HTTP API (annotator/api). Rates are per person and web process.
 STEPMARK_API_RATE = os.environ.get("STEPMARK_API_RATE", "600/min")
 STEPMARK_API_FILE_RATE = os.environ.get("STEPMARK_API_FILE_RATE", "120/hour")

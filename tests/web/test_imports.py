@@ -1,0 +1,168 @@
+"""The import page: upload, look, have a worker import it, take rejected rows back."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from annotator import jobs, tasks
+from annotator.actions import uploads
+from annotator.models import ImportBatch, Job, Project, Role, Solution
+from tests import factories as make
+from tests.files import jsonl, native
+from tests.web.conftest import People, signed_in_to
+
+pytestmark = pytest.mark.django_db
+PAGE = "/p/maths/imports/"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, settings: Any) -> Path:
+    settings.STEPMARK_UPLOADS = tmp_path
+    return tmp_path
+
+
+def drop(client: Client, *rows: dict[str, Any] | bytes, name: str = "rows.jsonl") -> Any:
+    return client.post(PAGE, {"file": SimpleUploadedFile(name, jsonl(*rows).getvalue())})
+
+
+def work() -> None:
+    """What a worker does."""
+    while (job := jobs.claim("default")) is not None:
+        tasks.run(job)
+
+
+def bring(client: Client, *rows: dict[str, Any] | bytes, **choices: str) -> ImportBatch:
+    assert client.post(drop(client, *rows)["Location"], choices).status_code == 302
+    work()
+    return ImportBatch.objects.order_by("-pk")[0]
+
+
+def test_it_is_for_managers(people: People) -> None:
+    asked = [people.manager, people.annotator, people.stranger, people.nobody]
+    assert [each.get(PAGE).status_code for each in asked] == [200, 403, 404, 302]
+    assert [drop(each, native()).status_code for each in asked] == [302, 403, 404, 302]
+
+
+def test_an_upload_is_there_for_its_project_alone(people: People, project: Project) -> None:
+    path = drop(people.manager, native())["Location"]
+    other = signed_in_to(make.project(slug="other"), Role.MANAGER)
+    assert people.annotator.get(path).status_code == 403
+    assert other.get(path.replace("/maths/", "/other/")).status_code == 404
+    assert people.manager.get(f"{PAGE}{uuid.uuid4()}/").status_code == 404
+
+
+def test_a_file_is_kept_under_a_name_of_our_own(people: People, folder: Path) -> None:
+    drop(people.manager, native(), name="..\\evil.py")
+    assert sorted(path.suffix for path in folder.iterdir()) == [".json", ".upload"]
+    assert not list(folder.glob("*evil*"))
+
+
+def test_the_first_rows_are_shown_as_they_would_be_imported_and_nothing_is_written(people: People) -> None:
+    row = {"problem": {"text": "Is $x^2 = 1$?"}, "solution": "One.\nTwo <b>."}
+    path = drop(people.manager, row, b"{", *(native(number) for number in range(30)))["Location"]
+    page = people.manager.get(f"{path}?segment=line")
+    shown = page.context["preview"]
+    assert (shown.format, len(shown.rows)) == ("native", 20)
+    assert [step.text for step in shown.rows[0].record.steps] == ["One.", "Two <b>."]
+    text = page.content.decode()
+    assert "data-prose" in text
+    assert "Two &lt;b&gt;." in text
+    assert "row 2" in text
+    assert not Solution.objects.exists()
+
+
+def test_a_format_that_is_not_told_can_be_named(people: People) -> None:
+    path = drop(people.manager, {"problem": {"text": "?"}, "what": 1})["Location"]
+    assert people.manager.get(path).status_code == 422
+    named = people.manager.get(f"{path}?format=native")
+    assert (named.status_code, named.context["preview"].format) == (200, "native")
+
+
+def test_a_worker_imports_it_and_the_file_is_gone(people: People, project: Project, folder: Path) -> None:
+    batch = bring(people.manager, native(0, 1, 1, 1), native(1, 1, -1, None), labels="gold")
+    assert (batch.state, batch.imported, batch.labels_as) == ("done", 2, "gold")
+    assert batch.member is not None
+    assert Solution.objects.filter(project=project).count() == 2
+    assert list(folder.iterdir()) == []
+    assert people.manager.get(PAGE).context["history"].waiting == 0
+
+
+def test_the_page_follows_what_waits_and_no_longer_once_it_is_done(people: People) -> None:
+    people.manager.post(drop(people.manager, native())["Location"], {})
+    assert "every 3s" in people.manager.get(f"{PAGE}live").content.decode()
+    work()
+    assert "every 3s" not in people.manager.get(f"{PAGE}live").content.decode()
+
+
+def test_rejected_rows_are_taken_back_mended_and_imported_again(people: People) -> None:
+    whole = b'{"problem": {"text": "Why?"}, "steps": ["So."]'
+    batch = bring(people.manager, native(0), {**native(1), "steps": []}, whole)
+    assert (batch.imported, batch.rejected) == (1, 2)
+
+    taken = people.manager.get(f"{PAGE}{batch.pk}/rejected")
+    rows = [json.loads(line) for line in b"".join(taken.streaming_content).splitlines()]  # type: ignore[attr-defined]
+    assert [row["_rejected"]["line"] for row in rows] == [2, 3]
+    assert rows[0]["_rejected"]["field"] == "steps"
+
+    rows[0]["steps"] = ["Mended."]
+    rows[1]["_line"] += "}"
+    again = bring(people.manager, *rows)
+    assert (again.imported, again.rejected) == (2, 0)
+
+
+def test_rejected_rows_are_for_managers_of_the_project(people: People, project: Project) -> None:
+    batch = bring(people.manager, native(0), b"{")
+    path = f"{PAGE}{batch.pk}/rejected"
+    other = signed_in_to(make.project(slug="other"), Role.MANAGER)
+    assert people.annotator.get(path).status_code == 403
+    assert other.get(path.replace("/maths/", "/other/")).status_code == 404
+    assert people.manager.get(f"{PAGE}{batch.pk + 1}/rejected").status_code == 404
+
+
+def test_a_run_that_died_is_done_again_without_duplicates(
+    people: People, project: Project, folder: Path
+) -> None:
+    people.manager.post(drop(people.manager, native(0), native(1))["Location"], {})
+    job = jobs.claim("default")
+    assert job is not None
+
+    class Killed(BaseException):
+        pass
+
+    def die() -> None:
+        raise Killed
+
+    with pytest.raises(Killed):
+        uploads.run(job=job, extend=die)
+    uploads.run(job=job, extend=lambda: None)
+    uploads.run(job=job, extend=lambda: None)
+
+    assert Solution.objects.filter(project=project).count() == 2
+    states = list(ImportBatch.objects.order_by("pk").values_list("state", "imported", "duplicates"))
+    assert states == [("failed", 2, 0), ("done", 0, 2)]
+    assert list(folder.iterdir()) == []
+
+
+def test_an_upload_over_the_cap_is_refused_and_not_kept(people: People, folder: Path, settings: Any) -> None:
+    settings.STEPMARK_UPLOAD_BYTES = 10
+    reply = drop(people.manager, native())
+    assert (reply.status_code, "at most 10 bytes" in reply.content.decode()) == (422, True)
+    assert list(folder.iterdir()) == []
+
+
+def test_an_empty_form_says_what_is_missing(people: People) -> None:
+    assert people.manager.post(PAGE, {}).status_code == 422
+
+
+def test_a_file_that_is_not_wanted_after_all_is_deleted(people: People, folder: Path) -> None:
+    path = drop(people.manager, native())["Location"]
+    assert people.manager.post(f"{path}forget").status_code == 302
+    assert list(folder.iterdir()) == []
+    assert not Job.objects.filter(kind="imports.run").exists()
