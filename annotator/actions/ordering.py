@@ -147,11 +147,16 @@ def rank_new(*, solution_ids: Sequence[int], version: ScorerVersion) -> None:
         )
 
 
+def subject_of(version_id: int) -> str:
+    """What the job is about that writes this version's order."""
+    return f"version {version_id}"
+
+
 def ask_for_new_order(*, project_id: int, version_id: int, after: timedelta = timedelta(0)) -> None:
     """Have the queue re-ranked by a worker; asked for several times within ``after``, it is done once."""
     enqueue(
         kind=REORDER,
-        subject=f"version {version_id}",
+        subject=subject_of(version_id),
         project_id=project_id,
         payload={"version_id": version_id},
         after=after,

@@ -173,7 +173,7 @@ def plan(*, job: Claimed) -> None:
         trouble = circuits.trouble(error)
         circuits.note(scorer, trouble)
         if not job.payload.get("only_new"):
-            _again(job, scorer, job.payload, trouble.pause)
+            _again(job, scorer, job.payload, trouble)
         return
     circuits.note(scorer, None)
     if version.pk not in known or not job.payload.get("only_new"):
@@ -234,7 +234,7 @@ def score_batch(*, job: Claimed) -> int:
     except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused) as error:
         trouble = circuits.trouble(error)
         circuits.note(scorer, trouble)
-        _again(job, scorer, job.payload, trouble.pause)
+        _again(job, scorer, job.payload, trouble)
         return 0
     if known is not None and version.pk > known:
         with transaction.atomic():
@@ -314,11 +314,12 @@ def _later(
         return
     state = getattr(found, "state", None)
     pause = max(circuits.PAUSE, state.retry_in if state is not None else 0.0)
-    circuits.note(scorer, circuits.NotNow(reason, pause, circuit if circuit != "closed" else "failing"))
-    _again(job, scorer, {**job.payload, "solution_ids": sorted(left), "tries": tries}, pause)
+    trouble = circuits.NotNow(reason, pause, circuit if circuit != "closed" else "failing")
+    circuits.note(scorer, trouble)
+    _again(job, scorer, {**job.payload, "solution_ids": sorted(left), "tries": tries}, trouble)
 
 
-def _again(job: Claimed, scorer: Scorer, payload: Any, pause: float) -> None:
+def _again(job: Claimed, scorer: Scorer, payload: Any, trouble: circuits.NotNow) -> None:
     """The same job once more, after a pause; while a server is down, the scorer's other jobs wait as long."""
     with transaction.atomic():
         if not jobs.still_held(job):
@@ -329,10 +330,10 @@ def _again(job: Claimed, scorer: Scorer, payload: Any, pause: float) -> None:
             queue=queue_of(scorer.kind),
             project_id=scorer.project_id,
             payload=payload,
-            after=timedelta(seconds=pause),
+            after=timedelta(seconds=trouble.pause),
         )
-        if pause > circuits.PAUSE:
-            jobs.put_off(kind=SCORE, subject_prefix=subject_of(scorer.pk), seconds=pause)
+        if trouble.state != "failing":
+            jobs.put_off(kind=SCORE, subject_prefix=subject_of(scorer.pk), seconds=trouble.pause)
 
 
 def _unwanted(job: Claimed) -> Callable[[], bool]:
@@ -353,13 +354,17 @@ def _reorder(scorer: Scorer, version: ScorerVersion, written: int) -> None:
     """Ask for a new order where this job calls for one: soon while more scores are coming, at once after the last."""
     after = timedelta(0)
     if not _replaces_another(version):
-        rows = QueueRow.objects.filter(ranked_by=version)
-        if not written or not ordering.takes_turns(scorer.project) or not rows.exists():
+        if (
+            not ordering.takes_turns(scorer.project)
+            or not QueueRow.objects.filter(ranked_by=version).exists()
+        ):
             return
-        more = Job.objects.filter(
-            kind=SCORE, state=Job.State.QUEUED, subject__startswith=subject_of(scorer.pk)
-        )
-        after = timedelta(seconds=REORDER_SECONDS if more.exists() else 0)
+        queued = Job.objects.filter(state=Job.State.QUEUED)
+        more = queued.filter(kind=SCORE, subject__startswith=subject_of(scorer.pk)).exists()
+        put_off = queued.filter(kind=ordering.REORDER, subject=ordering.subject_of(version.pk)).exists()
+        if not written and (more or not put_off):
+            return
+        after = timedelta(seconds=REORDER_SECONDS if more else 0)
     with transaction.atomic():
         ordering.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk, after=after)
 

@@ -260,6 +260,7 @@ def test_one_job_holds_a_hundred_solutions_at_most(project: Project, scorer: Scr
 
 
 def test_after_scoring_the_queue_is_put_in_order(project: Project, scorer: Scripted) -> None:
+    Project.objects.update(error_free_floor=0.0)
     sure, unsure = make.work(project), make.work(project)
     scorer.says = lambda given: (
         even(given) if given.problem == unsure.solution.problem.text else Scored((1.0,) * 3, (0.0,) * 3)
