@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
@@ -19,9 +20,10 @@ from annotator.core.codecs.policies import (
     check_policies,
 )
 from annotator.core.codecs.rows import ExportTally, write_rows
-from annotator.models import AuditEvent
+from annotator.models import AuditEvent, Split
 from annotator.queries import exports as queries
-from annotator.queries.exports import Choice, LabelsFrom, LeftOut
+from annotator.queries.exports import Choice, LabelsFrom, LeftOut, Only
+from annotator.queries.manifest import Left, manifest
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,19 @@ class Recipe:
     after_first_error: AfterFirstErrorPolicy | None = None
     include_gold: bool = False
     holdout: bool | None = None
+    only: Only = field(default_factory=Only)
+
+    def to_json(self) -> dict[str, Any]:
+        """The choices that were made, for a manifest and the log."""
+        named = {
+            "format": self.format,
+            "labels": self.labels.value,
+            "neutral": self.neutral.value if self.neutral else None,
+            "after_first_error": self.after_first_error.value if self.after_first_error else None,
+            "include_gold": self.include_gold,
+            "holdout": self.holdout,
+        }
+        return {name: value for name, value in named.items() if value is not None} | self.only.to_json()
 
 
 @dataclass
@@ -75,8 +90,9 @@ def start(*, actor: Actor, recipe: Recipe) -> Export:
     choice = Choice(
         labels=recipe.labels,
         include_gold=recipe.include_gold,
-        include_holdout=carries_all if recipe.holdout is None else recipe.holdout,
+        include_holdout=_with_holdout(recipe, carries_all),
         one_row_each=not carries_all,
+        only=recipe.only,
     )
     if (
         not codec.has_neutral
@@ -90,12 +106,34 @@ def start(*, actor: Actor, recipe: Recipe) -> Export:
         f"export {codec.name}",
         project_id=actor.project_id,
         member_id=actor.member_id,
-        data={"format": codec.name, "labels": recipe.labels, "include_gold": recipe.include_gold},
+        data=recipe.to_json(),
     )
     left_out: Counter[str] = Counter()
     tally = ExportTally()
     kept = _kept(queries.rows(project_id=actor.project_id, choice=choice), left_out)
     return Export(write_rows(kept, codec, policies, tally), codec, tally, left_out)
+
+
+def _with_holdout(recipe: Recipe, carries_all: bool) -> bool:
+    """Whether the holdout may leave: as asked; asked for by its name; else where the format says which side it is."""
+    if recipe.holdout is not None:
+        return recipe.holdout
+    return carries_all or recipe.only.split == Split.HOLDOUT
+
+
+def manifest_of(*, actor: Actor, recipe: Recipe, export: Export) -> dict[str, Any]:
+    """What a finished export is, for a file beside it; ``card`` is a dataset card in Markdown. Raises NotAllowed."""
+    access.require(actor, Verb.EXPORT)
+    left = Left(
+        recipe=recipe.to_json(),
+        written=export.tally.written,
+        left_out=export.all_left_out,
+        lost_fields=list(export.codec.lost_fields),
+        lost=dict(sorted(export.tally.lost.items())),
+        label_semantics=export.codec.label_semantics,
+        sha256=export.sha256,
+    )
+    return manifest(project_id=actor.project_id, left=left)
 
 
 def _kept(rows: Iterator[ExportRow | LeftOut], left_out: Counter[str]) -> Iterator[ExportRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from django.http import StreamingHttpResponse
 from django.utils import timezone
@@ -25,7 +26,7 @@ from annotator.api.shapes import ExportAsked, ImportShape, ReportShape
 from annotator.api.signing_in import actor_in
 from annotator.api.throttles import PerPerson, WholeFiles
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
-from annotator.queries.exports import LabelsFrom
+from annotator.queries.exports import LabelsFrom, Only
 
 BLOCK = 64 * 1024
 
@@ -91,7 +92,7 @@ class Export(APIView):
         return response
 
 
-def _recipe(asked: dict[str, str]) -> Recipe:
+def _recipe(asked: dict[str, Any]) -> Recipe:
     neutral, after = asked.get("neutral"), asked.get("after_first_error")
     return Recipe(
         format=asked["format"],
@@ -99,7 +100,8 @@ def _recipe(asked: dict[str, str]) -> Recipe:
         neutral=NeutralPolicy(neutral) if neutral else None,
         after_first_error=AfterFirstErrorPolicy(after) if after else None,
         include_gold=bool(asked["include_gold"]),
-        holdout=asked.get("holdout"),  # type: ignore[arg-type]
+        holdout=asked.get("holdout"),
+        only=Only(asked.get("split"), asked.get("domain", ""), asked.get("since"), asked.get("until")),
     )
 
 

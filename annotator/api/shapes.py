@@ -260,3 +260,7 @@ class ExportAsked(Asked):
     after_first_error = serializers.ChoiceField(choices=list(AfterFirstErrorPolicy), required=False)
     include_gold = serializers.BooleanField(default=False)
     holdout = serializers.BooleanField(required=False)
+    split = serializers.ChoiceField(choices=["train", "holdout"], required=False)
+    domain = serializers.CharField(required=False, max_length=100)
+    since = serializers.DateField(required=False, help_text="labelled on this day or later")
+    until = serializers.DateField(required=False, help_text="labelled on this day or before")

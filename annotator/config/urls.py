@@ -97,6 +97,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/imports/<int:batch_id>/rejected", imports.rejected, name="import_rejected"),
     path("p/<slug:slug>/exports/", exports.page, name="exports"),
     path("p/<slug:slug>/exports/download", exports.download, name="export_download"),
+    path("p/<slug:slug>/exports/manifest", exports.manifest, name="export_manifest"),
     path("p/<slug:slug>/exports/hours", exports.hours, name="hours"),
     path("design/", design.page, name="design"),
     path("words.js", words, name="words"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotator.models import Consensus, Gold, Solution
+from annotator.models import Consensus, Gold, Problem, Solution
 
 
 @dataclass(frozen=True)
@@ -25,3 +25,9 @@ def export_summary(project_id: int) -> ExportSummary:
         solutions=Solution.objects.filter(project_id=project_id).count(),
         gold_left_out=Gold.objects.filter(project_id=project_id).count(),
     )
+
+
+def domains(project_id: int) -> list[str]:
+    """The domains that problems of the project name; one query."""
+    named = Problem.objects.filter(project_id=project_id).exclude(domain="")
+    return list(named.order_by("domain").values_list("domain", flat=True).distinct()[:200])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator
+from datetime import date
 from typing import Any
 
+import orjson
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -16,11 +18,12 @@ from annotator.actions.access import Actor, Verb
 from annotator.actions.exports import Recipe
 from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
-from annotator.queries.exports import LabelsFrom
+from annotator.models import Split
+from annotator.queries.exports import LabelsFrom, Only
 from annotator.queries.hours import HoursRow
 from annotator.queries.hours import hours as hours_of
 from annotator.queries.projects import project_of
-from annotator.queries.summary import export_summary
+from annotator.queries.summary import domains, export_summary
 from annotator.web.doors import member
 
 LABELS = {
@@ -60,6 +63,31 @@ def download(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     name = f"{actor.slug}-{export.codec.name}-{timezone.now():%Y%m%d-%H%M}.jsonl"
     response = StreamingHttpResponse(_blocks(iter(export)), content_type="application/jsonl")
     response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@require_safe
+@member
+def manifest(request: HttpRequest, actor: Actor) -> HttpResponseBase:
+    """What the same choice would download, as JSON or with ``as=card`` as a dataset card in Markdown."""
+    access.require(actor, Verb.EXPORT)
+    try:
+        recipe = _recipe(request)
+        export = exports.start(actor=actor, recipe=recipe)
+    except ValueError as error:
+        return _page(request, actor, error=str(error), status=422)
+    for _line in export:  # its counts and its hash are those of the whole file
+        pass
+    said = exports.manifest_of(actor=actor, recipe=recipe, export=export)
+    name = f"{actor.slug}-{export.codec.name}"
+    if request.GET.get("as") == "card":
+        response = HttpResponse(said["card"], content_type="text/markdown; charset=utf-8")
+        response["Content-Disposition"] = f'attachment; filename="{name}.md"'
+    else:
+        body = orjson.dumps(said, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+        response = HttpResponse(body, content_type="application/json")
+        response["Content-Disposition"] = f'attachment; filename="{name}-manifest.json"'
     response["Cache-Control"] = "no-store"
     return response
 
@@ -114,6 +142,12 @@ def _recipe(request: HttpRequest) -> Recipe:
         if form.get("after_first_error")
         else None,
         include_gold=bool(form.get("include_gold")),
+        only=Only(
+            split=Split(form["split"]).value if form.get("split") else None,
+            domain=form.get("domain", ""),
+            since=date.fromisoformat(form["since"]) if form.get("since") else None,
+            until=date.fromisoformat(form["until"]) if form.get("until") else None,
+        ),
     )
 
 
@@ -124,6 +158,7 @@ def _page(request: HttpRequest, actor: Actor, error: str = "", status: int = 200
         "formats": [(name, LABELS.get(name, name)) for name in CODECS],
         "summary": export_summary(actor.project_id),
         "chosen": request.GET.dict(),
+        "domains": domains(actor.project_id),
         "error": error,
     }
     return render(request, "exports.html", context, status=status)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.management import call_command
 from django.test import Client, override_settings
 from django.utils import timezone
 
@@ -151,3 +153,12 @@ def test_errors_are_problem_json_with_a_code_and_a_sentence(scripts: Scripts) ->
 def test_a_stranger_cannot_import_into_a_project(scripts: Scripts) -> None:
     file = SimpleUploadedFile("a.jsonl", b"{}")
     assert scripts.stranger.post(f"{P}/imports", {"file": file}).status_code == 404
+
+
+def test_create_user_prints_a_token_once_that_works(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("create_user", "robot", "--project", "maths", "--token", "--json")
+    secret = json.loads(capsys.readouterr().out)["token"]
+    client = Client(headers={"Authorization": f"Bearer {secret}"})
+    assert send(client, "GET", f"{P}/annotations").status_code == 200

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
 from django.core.management.base import CommandParser
 
 from annotator.actions import access, exports
@@ -15,7 +17,8 @@ from annotator.actions.exports import Export, Recipe
 from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, PolicyError
 from annotator.management.base import Bar, StepmarkCommand, unusable
-from annotator.queries.exports import LabelsFrom
+from annotator.models import Split
+from annotator.queries.exports import LabelsFrom, Only
 
 
 class Command(StepmarkCommand):
@@ -32,6 +35,20 @@ class Command(StepmarkCommand):
         parser.add_argument("--neutral", choices=[each.value for each in NeutralPolicy])
         parser.add_argument("--after-first-error", choices=[each.value for each in AfterFirstErrorPolicy])
         parser.add_argument("--include-gold", action="store_true")
+        parser.add_argument("--split", choices=Split.values, help="only solutions of this side")
+        parser.add_argument("--domain", default="", help="only problems of this domain")
+        parser.add_argument(
+            "--since", type=date.fromisoformat, metavar="DATE", help="labelled on this day or later"
+        )
+        parser.add_argument(
+            "--until", type=date.fromisoformat, metavar="DATE", help="labelled on this day or before"
+        )
+        parser.add_argument(
+            "--manifest",
+            type=Path,
+            metavar="FILE",
+            help="write what the export holds as JSON, and a dataset card beside it (FILE with .md)",
+        )
         holdout = parser.add_mutually_exclusive_group()
         holdout.add_argument(
             "--include-holdout",
@@ -49,14 +66,17 @@ class Command(StepmarkCommand):
                 "--out - writes the labels to stdout, where --json would mix with them; name a file."
             )
         project = self.project(options["project"])
+        actor, recipe = access.operator(project), _recipe(options)
         try:
-            export = exports.start(actor=access.operator(project), recipe=_recipe(options))
+            export = exports.start(actor=actor, recipe=recipe)
             if to_stdout:
                 self._to_stdout(export)
             else:
                 self._to_file(export, options["out"])
         except PolicyError as error:
             raise unusable(f"{error} (--neutral, --after-first-error).") from error
+        if options["manifest"]:
+            _describe(exports.manifest_of(actor=actor, recipe=recipe, export=export), options["manifest"])
         self._report(export, options, to_stdout)
 
     def _to_stdout(self, export: Export) -> None:
@@ -118,6 +138,15 @@ class Command(StepmarkCommand):
             self.say(f"{export.codec.name} can't carry: {'; '.join(export.codec.lost_fields)}.")
 
 
+def _describe(manifest: dict[str, Any], path: Path) -> None:
+    """The manifest as JSON, and its card beside it."""
+    try:
+        path.write_bytes(orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        path.with_suffix(".md").write_text(manifest["card"])
+    except OSError as error:
+        raise unusable(f"The labels are written, but {path} can't be: {error.strerror}.") from error
+
+
 def _umask() -> int:
     """What a new file of ours may not allow; it can only be read by setting it."""
     current = os.umask(0o077)
@@ -134,4 +163,5 @@ def _recipe(options: dict[str, Any]) -> Recipe:
         after_first_error=AfterFirstErrorPolicy(after) if after else None,
         include_gold=options["include_gold"],
         holdout=options["holdout"],
+        only=Only(options["split"], options["domain"], options["since"], options["until"]),
     )
