@@ -61,6 +61,7 @@ PAGES = [
     "/p/maths/settings/",
     "/p/maths/exports/",
     "/p/maths/queue/",
+    "/p/maths/scorers/",
     "/p/maths/practice/",
     "/p/nowhere/",
 ]
