@@ -41,6 +41,15 @@ def rules(**fields: Any) -> None:
     Project.objects.update(**fields)
 
 
+def eventually(page: Page, holds: Callable[[], bool]) -> None:
+    """What is sent behind the next solution arrives a moment after that was shown."""
+    for _ in range(100):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("it did not come true within 5 s")
+
+
 def stored() -> Annotation:
     """The one annotation."""
     found: Annotation = Annotation.objects.get()

@@ -33,7 +33,11 @@ def test_the_next_solution_is_there_before_the_server_has_answered(
     ready(page)
     next_is_ready(page)
     held: list[Route] = []
-    page.route(SUBMIT, lambda route: held.append(route))
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route(SUBMIT, hold)
 
     press(page, "1 Enter")
 

@@ -2,31 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from annotator.actions.slots import take_slot
 from annotator.models import Annotation, Assignment, Membership, Project, QueueRow
 from tests import factories as make
+from tests.browser.bench import Open, eventually, press, ready, saved
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-Open = Callable[..., Page]
-
-
-def press(page: Page, keys: str) -> None:
-    for key in keys.split():
-        page.keyboard.press(key)
-
-
-def ready(page: Page) -> None:
-    """The bench is drawn and listens."""
-    expect(page.locator("#bench [data-step].is-active, #bench [aria-current]").first).to_be_visible()
-
-
-def saved(page: Page) -> None:
-    expect(page.locator("[data-saved]")).to_contain_text("Saved")
 
 
 def test_five_solutions_are_labelled_with_one_key_a_step(
@@ -164,7 +148,8 @@ def test_skip_asks_why_and_brings_the_next(open_as: Open, project: Project, memb
     page.keyboard.type("outside my field")
     press(page, "Enter")
     expect(page.locator("#bench")).to_contain_text(other.solution.problem.text)
-    assert Assignment.objects.get(solution=skipped.solution).skip_reason == "outside my field"
+    eventually(page, lambda: Assignment.objects.filter(skip_reason="outside my field").exists())
+    assert Assignment.objects.get(solution=skipped.solution).state == "skipped"
     assert QueueRow.objects.get(pk=skipped.pk).taken == 0
 
 

@@ -11,7 +11,7 @@ from tests import factories as make
 from tests.browser.bench import Open, active, press, ready, rules
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PICTURE = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='90' height='60'%3E%3Cpath d='M0 0h9v9z'/%3E%3C/svg%3E"
+PICTURE = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='90' height='60'/%3E"
 
 
 def test_mathematics_is_set_and_what_is_none_is_left_alone(
@@ -72,7 +72,8 @@ def test_a_wide_formula_scrolls_in_its_own_box_by_keyboard(
     box = page.get_by_role("group", name="Wide formula, scrolls")
     box.focus()
     press(page, "ArrowRight ArrowRight ArrowRight")
-    page.wait_for_function("document.querySelector('[data-wide]').scrollLeft > 0")
+    page.wait_for_timeout(300)
+    assert box.evaluate("(e) => e.scrollLeft") > 0
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     press(page, "1")
     assert active(page) == 1
@@ -100,7 +101,8 @@ def test_a_copied_formula_is_its_latex(open_as: Open, project: Project, member: 
     copied = page.evaluate(
         """() => {
           getSelection().selectAllChildren(document.querySelector("[data-step] [data-prose]"));
-          const event = new ClipboardEvent("copy", { clipboardData: new DataTransfer(), bubbles: true, cancelable: true });
+          const how = { clipboardData: new DataTransfer(), bubbles: true, cancelable: true };
+          const event = new ClipboardEvent("copy", how);
           document.querySelector("[data-step]").dispatchEvent(event);
           return event.clipboardData.getData("text/plain");
         }"""

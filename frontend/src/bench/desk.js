@@ -8,6 +8,7 @@ import { csrfToken, renewToken } from "../csrf.js";
 import { Copies } from "./copies.js";
 import { Keymap } from "./keys.js";
 import { Outbox } from "./outbox.js";
+import { afterPaint } from "./paint.js";
 import { Session } from "./session.js";
 import { signInForm } from "./signin.js";
 import { words } from "./words.js";
@@ -112,11 +113,6 @@ export class Desk {
     else this.#await(session);
   }
 
-  /** A session's last piece was set. */
-  typeset(session) {
-    if (session === this.#prepared[0]) this.#showAhead();
-  }
-
   /** Leaves a solution that takes nothing any more. */
   goOn(session) {
     session.end({ forget: true });
@@ -219,6 +215,7 @@ export class Desk {
   // The guidelines stay as they are, scrolled and set, while the solutions change beside them.
   #swap(bench) {
     const before = document.getElementById("bench");
+    document.activeElement?.blur(); // first: taking out what has the focus would lay out the page once more
     const [old, fresh] = [before.querySelector("#aside"), bench.querySelector("#aside")];
     if (old && fresh && old.dataset.guidelines === fresh.dataset.guidelines) fresh.replaceWith(old);
     else if (old && !fresh && bench.dataset.assignment) bench.querySelector(".solution").after(old);
@@ -258,6 +255,7 @@ export class Desk {
     const session = new Session(region, this);
     this.#prepared.push(session);
     session.prepare();
+    this.#showAhead();
     if (this.#awaiting) this.#place(this.#prepared.shift());
   }
 
@@ -296,8 +294,4 @@ export class Desk {
 function regionOf(html) {
   const found = new DOMParser().parseFromString(html, "text/html").getElementById("bench");
   return found && document.adoptNode(found);
-}
-
-function afterPaint(work) {
-  requestAnimationFrame(() => setTimeout(work, 0));
 }

@@ -11,6 +11,7 @@ import { DETAIL_COMMANDS, Details } from "./details.js";
 import { DraftKeeper } from "./draft.js";
 import { ReasonField } from "./fields.js";
 import { uuid } from "./outbox.js";
+import { afterPaint } from "./paint.js";
 import { closePanel, dropPanel, panelIn } from "./panel.js";
 import { applyPanels, togglePanel, toggleProblem } from "./panels.js";
 import { BenchState } from "./state.js";
@@ -19,6 +20,7 @@ import { LABEL_NAMES, words } from "./words.js";
 
 const LABELS = { correct: 1, neutral: 0, incorrect: -1 };
 const CHANGES = new Set([...Object.keys(LABELS), "through", "undo", "redo", ...DETAIL_COMMANDS, "skip", "give_up", "bad_problem", "submit"]);
+const FONTS_PATIENCE = 600;
 const TOO_SOON = 350; // milliseconds in which a second Enter still belongs to the solution before
 
 export class Session {
@@ -56,14 +58,13 @@ export class Session {
       onLeave: () => this.view.reveal(this.state.active),
     });
     this.details = new Details(this, { changed: () => this.#changed(), show: () => this.show() });
-    this.typesetter = new Typesetter(bench, this.view.steps, { onDone: () => desk.typeset(this) });
+    this.typesetter = new Typesetter(bench, this.view.steps);
   }
 
-  /** Off-screen: everything is set before it is asked for. */
+  /** Off-screen: what will be seen first is set before it is asked for. More would make the change itself slower. */
   prepare() {
     applyPanels(this.bench);
     this.typesetter.near(this.state.active);
-    this.typesetter.rest(this.state.active);
     this.show();
   }
 
@@ -75,13 +76,27 @@ export class Session {
     this.clock.start();
     this.#shownAt = performance.now();
     this.show();
+    this.bench.classList.toggle("is-live", !first);
+    if (first) this.#appear();
     if (!first) window.scrollTo({ top: 0, behavior: "instant" });
     this.view.reveal(this.state.active);
     this.view.say(this.bench.querySelector("[data-error]")?.textContent ?? said);
     // What is not needed for the first paint comes after it.
-    requestAnimationFrame(() => {
+    afterPaint(() => {
+      if (!this.bench.isConnected) return;
       this.typesetter.rest(this.state.active);
       this.typesetter.watch();
+    });
+  }
+
+  // The first time with its fonts, where they come soon: a change of font moves every line.
+  #appear() {
+    void this.bench.offsetHeight; // lays out, and so asks for the fonts
+    const late = new Promise((done) => setTimeout(done, FONTS_PATIENCE));
+    void Promise.race([document.fonts?.ready, late]).then(() => {
+      this.view.reveal(this.state.active, { focus: false });
+      this.bench.classList.add("is-live");
+      if (document.activeElement === document.body) this.view.reveal(this.state.active);
     });
   }
 
@@ -315,7 +330,7 @@ export class Session {
       if (on) showSource(node);
       else renderProse(node);
     }
-    if (!on) for (const root of roots.slice(0, 20)) watchWideFormulas(root);
+    if (!on) watchWideFormulas(...roots.slice(0, 20));
     this.view.say(words.source(on));
   }
 

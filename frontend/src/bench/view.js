@@ -42,12 +42,18 @@ export class View {
     node.dataset.label = label ?? "none";
     node.toggleAttribute("data-closed", state.isClosed(i));
     node.toggleAttribute("data-unsure", state.unsure.has(i));
+    if (state.unsure.has(i) && state.judged[i]) this.#drawFlag(node);
     node.toggleAttribute("data-implied", state.implied.has(i));
     if (!state.judged[i]) return;
     setMark(node.querySelector(".gutter .mark"), label);
     node.querySelector("[data-said]").textContent = said(state, i);
     this.#renderFacts(node, state, i);
     this.#renderRemark(node, state.comments[i]);
+  }
+
+  #drawFlag(node) {
+    const flag = node.querySelector(".flag");
+    if (flag.childElementCount === 0) flag.append(useOf("#mark-flag"));
   }
 
   #renderFacts(node, state, i) {
@@ -227,10 +233,18 @@ function standing(state, missing, wants) {
   return state.stop >= 0 ? words.firstError(state.stop + 1) : words.noError;
 }
 
+// A drawing only where there is something to draw: hundreds of them cost the first paint dearly.
 function setMark(svg, label) {
-  const href = `#${MARKS[label] ?? "mark-none"}`;
-  const use = svg.querySelector("use");
-  if (use.getAttribute("href") !== href) use.setAttribute("href", href);
+  const href = label === null ? "" : `#${MARKS[label]}`;
+  if ((svg.dataset.mark ?? "") === href) return;
+  svg.dataset.mark = href;
+  svg.replaceChildren(...(href ? [useOf(href)] : []));
+}
+
+function useOf(href) {
+  const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+  use.setAttribute("href", href);
+  return use;
 }
 
 function doing(text, handler) {

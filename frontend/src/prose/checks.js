@@ -1,7 +1,7 @@
 // Verdicts on equations, beside them: in words and by shape, never by colour alone.
 
 import { regions } from "../mathtext.js";
-import { renderProse, textOf } from "./render.js";
+import { formula, renderProse, textOf } from "./render.js";
 import { toUnits } from "./sentences.js";
 
 const FIRST_SIGN = 0xf0000; // a plane that no text uses: one sign stands for one verdict while the text is set
@@ -50,7 +50,7 @@ function verdict(spot, name, alone) {
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
   use.setAttribute("href", SHAPES[spot.verdict] ?? "#mark-none");
   svg.append(use);
-  if (!alone) box.append(Object.assign(document.createElement("code"), { textContent: spot.says }), " ");
+  if (!alone) box.append(formula(spot.says, spot.says, false), " ");
   box.append(svg, name);
   return box;
 }

@@ -56,10 +56,11 @@ export function textOf(element) {
 }
 
 /** What is wider than its column scrolls in its own box and can be reached by keyboard. */
-export function watchWideFormulas(root = document) {
-  const boxes = [...root.querySelectorAll(".display-math, .prose pre, .table-box, .formula.is-wide")];
-  for (const line of root.querySelectorAll(".prose.is-set")) {
-    if (line.scrollWidth > line.clientWidth + 1) boxes.push(...line.querySelectorAll(".formula:not(.display-math *)"));
+export function watchWideFormulas(...roots) {
+  const all = (selector) => (roots.length > 0 ? roots : [document]).flatMap((root) => [...root.querySelectorAll(selector)]);
+  const boxes = all(".display-math, .prose pre, .table-box, .formula.is-wide");
+  for (const line of all(".prose.is-set")) {
+    if (line.scrollWidth > line.clientWidth + 1) boxes.push(...line.querySelectorAll(".formula:not(.display-math *, .is-wide)"));
   }
   // All reads before the first write, so that the page is laid out once.
   const wide = boxes.map((box) => isWide(box));
@@ -177,7 +178,8 @@ function link(span) {
   return node;
 }
 
-function formula(tex, source, display) {
+/** A formula, or its source where it can't be set. */
+export function formula(tex, source, display) {
   const box = make("span", "formula");
   box.dataset.tex = source;
   try {

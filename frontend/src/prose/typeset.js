@@ -3,7 +3,8 @@
 import { renderProse, textOf, watchWideFormulas } from "./render.js";
 
 const BUDGET = 10; // milliseconds at a time
-const NEAR = 8;
+const NEAR = 8; // steps set at once around the reader
+const LAID_OUT = 3; // and laid out, whether they are in sight or not
 
 const idle = globalThis.requestIdleCallback ?? ((work) => setTimeout(() => work({ timeRemaining: () => BUDGET }), 30));
 
@@ -15,9 +16,9 @@ export class Typesetter {
   #scheduled = false;
   #seen;
 
-  /** steps: the step elements in order; onDone(): everything that takes no unfolding is set. */
-  constructor(root, steps, { onDone } = {}) {
-    Object.assign(this, { root, onDone });
+  /** steps: the step elements in order. */
+  constructor(root, steps) {
+    this.root = root;
     this.#steps = steps;
     for (const element of root.querySelectorAll("[data-prose]")) textOf(element);
     this.#seen = new IntersectionObserver((entries) => this.#inSight(entries), { rootMargin: "400px" });
@@ -26,12 +27,16 @@ export class Typesetter {
   /** Sets what stands around a step, now. */
   near(index) {
     for (const element of this.root.querySelectorAll(".problem [data-prose]")) this.#set(element);
-    const near = this.#steps.slice(Math.max(0, index - NEAR), index + NEAR + 1);
-    for (const step of near) this.#setStep(step);
-    // What is near is laid out whether it is in sight or not, so that its place is known before it is scrolled to.
+    for (const step of this.#around(index, NEAR)) this.#setStep(step);
+    // So that a step's place is known before it is scrolled to.
+    const near = this.#around(index, LAID_OUT);
     for (const step of this.#near) if (!near.includes(step)) step.removeAttribute("data-near");
     for (const step of near) step.setAttribute("data-near", "");
     this.#near = near;
+  }
+
+  #around(index, by) {
+    return this.#steps.slice(Math.max(0, index - by), index + by + 1);
   }
 
   /** Sets everything else, in slices. */
@@ -66,7 +71,6 @@ export class Typesetter {
       const until = performance.now() + Math.max(4, Math.min(BUDGET, deadline.timeRemaining()));
       while (this.#rest.length > 0 && performance.now() < until) this.#set(this.#rest.pop());
       if (this.#rest.length > 0) this.#schedule();
-      else this.onDone?.();
     }, { timeout: 500 });
   }
 
@@ -80,11 +84,12 @@ export class Typesetter {
   }
 
   #inSight(entries) {
-    for (const { target, isIntersecting } of entries) {
-      if (!isIntersecting) continue;
-      this.#setStep(target);
-      watchWideFormulas(target);
+    const come = entries.filter((entry) => entry.isIntersecting).map((entry) => entry.target);
+    for (const step of come) {
+      this.#setStep(step);
+      this.#seen.unobserve(step); // a change of the window's width looks at all again
     }
+    watchWideFormulas(...come);
   }
 }
 
