@@ -20,6 +20,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from bench_browser import measure
 from checks import HOST
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,6 +39,7 @@ def main() -> int:
         _stop(demo)
         demo, figures["second_start_seconds"] = _start(var, port)
         figures["requests"] = {page: _load(port, page) for page in PAGES}
+        figures["workbench"] = measure(port, var)
         figures["stop_seconds"] = _stop(demo)
         figures["quality"] = _quality()
     finally:
