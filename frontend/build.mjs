@@ -1,5 +1,5 @@
 // Bundles src/ into dist/, where Django's staticfiles find it. Run by `make setup` after `npm ci`.
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -15,11 +15,12 @@ for (const entry of needed) {
   }
 }
 
-rmSync(here + "dist", { recursive: true, force: true });
+// Beside the old bundles first: a build that fails, or pages served meanwhile, still find them.
+rmSync(here + "dist.new", { recursive: true, force: true });
 await build({
   absWorkingDir: here,
   entryPoints: needed,
-  outdir: "dist",
+  outdir: "dist.new",
   bundle: true,
   minify: true,
   format: "iife",
@@ -32,3 +33,5 @@ await build({
   loader: { ".woff2": "file", ".woff": "empty", ".ttf": "empty" },
   logLevel: "warning",
 });
+rmSync(here + "dist", { recursive: true, force: true });
+renameSync(here + "dist.new", here + "dist");
