@@ -113,16 +113,7 @@ def _drift(one: Compared) -> Block:
         if worst
         else f"No generator or month with {FEW} solutions gets much better scores from {one.scorer} than from people."
     )
-    rows: list[dict[str, Any]] = [
-        {"x": each.name, "value": value, "low": low, "high": high, "series": series}
-        for series in ("people call correct", "the scorer says")
-        for each in _over(one)
-        for value, low, high in [
-            (each.correct.value, each.correct.low, each.correct.high)
-            if series.startswith("people")
-            else (each.said, None, None)
-        ]
-    ]
+    rows = _drift_rows(one)
     return Block(
         f"drift-{one.scorer}",
         f"Is {one.scorer} fooled by somebody, or more and more?",
@@ -145,6 +136,18 @@ def _drift(one: Compared) -> Block:
             for kind, each in groups
         ],
     )
+
+
+def _drift_rows(one: Compared) -> list[dict[str, Any]]:
+    """Two lines: what people say, with its interval, and what the scorer says."""
+    people = [
+        {"x": each.name, "value": each.correct.value, "low": each.correct.low, "high": each.correct.high}
+        for each in _over(one)
+    ]
+    said = [{"x": each.name, "value": each.said, "low": None, "high": None} for each in _over(one)]
+    return [row | {"series": "people call correct"} for row in people] + [
+        row | {"series": "the scorer says"} for row in said
+    ]
 
 
 def _over(one: Compared) -> Sequence[Drift]:
