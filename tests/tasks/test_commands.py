@@ -207,6 +207,14 @@ def test_export_labels_writes_the_file_and_its_checksum(labelled: Project, file:
     assert len(file.read_bytes().splitlines()) == 3
 
 
+def test_export_labels_describes_the_file_beside_it(labelled: Project, file: Path, tmp_path: Path) -> None:
+    manifest = tmp_path / "labels.json"
+    ended = export(file, "--neutral", "correct", "--manifest", manifest, "--json")
+    said = json.loads(manifest.read_bytes())
+    assert (said["sha256"], said["written"]) == (ended.json["sha256"], ended.json["written"])
+    assert (tmp_path / "labels.md").read_text() == said["card"]
+
+
 def test_export_labels_says_how_many_it_left_out_and_why(labelled: Project, file: Path) -> None:
     make.gold(labelled)
     ended = export(file, "--neutral", "correct", "--include-holdout", "--json")

@@ -65,6 +65,8 @@ class Command(StepmarkCommand):
             raise unusable(
                 "--out - writes the labels to stdout, where --json would mix with them; name a file."
             )
+        if options["manifest"] and options["manifest"].suffix == ".md":
+            raise unusable("--manifest names the JSON file; the card goes beside it with .md: name it .json.")
         project = self.project(options["project"])
         actor, recipe = access.operator(project), _recipe(options)
         try:
