@@ -27,6 +27,8 @@ log = logging.getLogger(__name__)
 
 #: A run hands over to a fresh message after this many seconds, so that a worker can be stopped politely.
 BUDGET_SECONDS = 60.0
+#: Reading and ranking a million rows takes longer than a job's usual lease, and nothing is written meanwhile.
+ORDER_LEASE_SECONDS = 300.0
 
 
 def follow_up(job: Claimed) -> None:
@@ -43,7 +45,12 @@ def follow_up(job: Claimed) -> None:
 
 def reprioritize(job: Claimed) -> None:
     """Write a scorer version's order to the queue."""
-    ordering.reprioritize(version_id=int(job.payload["version_id"]), progress=lambda: jobs.extend(job))
+
+    def still_at_it() -> None:
+        jobs.extend(job, lease_seconds=ORDER_LEASE_SECONDS)
+
+    still_at_it()
+    ordering.reprioritize(version_id=int(job.payload["version_id"]), progress=still_at_it)
 
 
 def update_consensus(job: Claimed) -> None:
