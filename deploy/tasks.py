@@ -37,7 +37,9 @@ def main(arguments: list[str]) -> int:
     commands.add_parser("demo-reset", help="forget the demo's data")
     commands.add_parser("test", help="run all tests; further words go to pytest")
     commands.add_parser("lint", help="formatting, types, import contracts, migrations")
-    commands.add_parser("bench", help="measure the demo's start and requests per second, and a million rows re-ranked")
+    commands.add_parser(
+        "bench", help="measure the demo's start and requests per second, and a million rows re-ranked"
+    )
     options, words = parser.parse_known_args(arguments)
     if words and options.command != "test":
         parser.error(f"unknown: {' '.join(words)}")
@@ -65,7 +67,9 @@ def _run(options: argparse.Namespace, words: list[str]) -> int:
         case "bench":
             set_up(dev=True)
             measured = ("bench.py", "bench_queue.py")
-            return max(subprocess.run([PYTHON, ROOT / "deploy" / each], cwd=ROOT).returncode for each in measured)
+            return max(
+                subprocess.run([PYTHON, ROOT / "deploy" / each], cwd=ROOT).returncode for each in measured
+            )
     return 0
 
 

@@ -158,7 +158,9 @@ def _nothing_after_the_stop(labels: Labels) -> None:
     seen = False
     for index, label in enumerate(labels):
         if seen and label is not None:
-            raise InvalidLabels(f"step {index + 1} comes after the first incorrect step and takes no label", index)
+            raise InvalidLabels(
+                f"step {index + 1} comes after the first incorrect step and takes no label", index
+            )
         seen = seen or label == Label.INCORRECT
 
 
@@ -184,7 +186,8 @@ def accept_masks(labels: Labels) -> tuple[int, ...]:
     (6, 6, 1, 0)
     """
     return tuple(
-        0 if label is None else accept_bit(label) if label == Label.INCORRECT else NOT_AN_ERROR for label in labels
+        0 if label is None else accept_bit(label) if label == Label.INCORRECT else NOT_AN_ERROR
+        for label in labels
     )
 
 

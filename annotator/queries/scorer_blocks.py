@@ -104,7 +104,7 @@ def _distribution(one: Compared) -> Block:
 
 
 def _drift(one: Compared) -> Block:
-    groups = [("generator", each) for each in one.generators] + [("month", each) for each in one.months]
+    groups = _groups(one)
     kinder = [each for _, each in groups if each.n >= FEW and (each.gap or 0.0) > KIND]
     worst = max(kinder, key=lambda each: each.gap or 0.0) if kinder else None
     sentence = (
@@ -122,20 +122,28 @@ def _drift(one: Compared) -> Block:
         if rows
         else None,
         ["by", "group", "mean value", "people call correct", "low", "high", "gap", "solutions"],
-        [
-            [
-                kind,
-                each.name,
-                each.said,
-                each.correct.value,
-                each.correct.low,
-                each.correct.high,
-                each.gap,
-                each.n,
-            ]
-            for kind, each in groups
-        ],
+        _drift_table(one),
     )
+
+
+def _groups(one: Compared) -> list[tuple[str, Drift]]:
+    return [("generator", each) for each in one.generators] + [("month", each) for each in one.months]
+
+
+def _drift_table(one: Compared) -> list[list[Any]]:
+    return [
+        [
+            kind,
+            each.name,
+            each.said,
+            each.correct.value,
+            each.correct.low,
+            each.correct.high,
+            each.gap,
+            each.n,
+        ]
+        for kind, each in _groups(one)
+    ]
 
 
 def _drift_rows(one: Compared) -> list[dict[str, Any]]:
