@@ -100,9 +100,9 @@ class Project(models.Model):
     )
     #: Shares of the strategies that order the queue (core.selection), such as {"uncertainty": 0.8, "coverage": 0.2}.
     strategies = models.JSONField(default=default_strategies, blank=True)
-    #: At least this share of what people get is expected to be free of errors.
+    #: At least this share of what people get is expected to be free of errors; 0: the strategies alone decide.
     error_free_floor = models.FloatField(
-        default=0.4, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
+        default=0.0, validators=[MinValueValidator(0.0), MaxValueValidator(1.0)]
     )
     #: ActPRM's thresholds {"pred", "std"}: solutions certain by them are not sent to people; empty: no filter.
     certain = models.JSONField(default=dict, blank=True)
