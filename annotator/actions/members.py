@@ -96,7 +96,7 @@ def accept(*, token: str, user_id: int) -> Membership:
     """Use a link once. Somebody who is a member already stays what they are. Raises InvitationGone."""
     found = look_up(token)
     invitation = Invitation.objects.select_for_update().get(pk=found.pk)
-    if invitation.used_at is not None:
+    if invitation.used_at is not None or invitation.revoked_at is not None:
         raise InvitationGone
     project = Project.objects.select_for_update(no_key=True).get(pk=invitation.project_id)
     member = Membership.objects.filter(project=project, user_id=user_id).first()

@@ -81,6 +81,16 @@ def test_context_steps_are_no_place_to_stop(project: Project, one: Membership, o
     assert build(project).stop.within_one.value == 1.0
 
 
+def test_the_prefix_ends_before_the_first_solution_that_nobody_has_judged(
+    project: Project, one: Membership, other: Membership
+) -> None:
+    audited(project, one, other, SOUND, SOUND, shuffle=0.2)
+    make.work(project, shuffle=0.3)  # imported after the audit route had gone further
+    audited(project, one, other, AT_ONE, SOUND, shuffle=0.4)
+
+    assert build(project).sample.prefix == 1
+
+
 def test_the_headline_leaves_out_what_is_above_the_watermark(
     project: Project, one: Membership, other: Membership
 ) -> None:

@@ -159,7 +159,7 @@ def load(project: Project) -> Tables:
         cursor.execute(_ANNOTATIONS.format(packed=_packed(_COLUMNS, {"solution": "solution_id"})), names)
         annotations = _annotations(cursor.fetchone())
         cursor.execute(_SOLUTIONS.format(packed=_packed(_SOLUTION_COLUMNS, {})), names)
-        solutions = _solutions(cursor.fetchone(), watermark)
+        solutions = _solutions(cursor.fetchone(), watermark, annotations.solution)
     return Tables(annotations, solutions, watermark)
 
 
@@ -183,11 +183,17 @@ def _annotations(row: tuple[Any, ...]) -> Annotations:
     return Annotations(**columns, labels=_LABEL_OF[said], start=_starts(columns["n_steps"]))
 
 
-def _solutions(row: tuple[Any, ...], watermark: float | None) -> Solutions:
+def _solutions(row: tuple[Any, ...], watermark: float | None, labelled: Ints) -> Solutions:
     columns = {name: _column(name, packed) for name, packed in zip(_SOLUTION_COLUMNS, row[:-1], strict=True)}
     holdout, queued = columns.pop("holdout") == 1, columns.pop("queued") == 1
     generator = (row[-1] or "").split("\n") if len(columns["id"]) else []
-    sampled = queued & ~holdout & (columns["shuffle"] <= (-1.0 if watermark is None else watermark))
+    shuffle, pool = columns["shuffle"], queued & ~holdout
+    sampled = pool & (shuffle <= (-1.0 if watermark is None else watermark))
+    # What was imported later, or asks for a skill, may still be untouched below the furthest audit claim: the prefix
+    # ends before the first such solution.
+    untouched = pool & (columns["taken"] == 0) & ~np.isin(columns["id"], labelled)
+    if untouched.any():
+        sampled &= shuffle < shuffle[untouched].min()
     return Solutions(
         **columns,
         holdout=holdout,
