@@ -65,6 +65,11 @@ WITHOUT_EVENT = {
     "queueing.next_assignment": "the assignment is the record: who, what, when, by which route",
     "queueing.next_practice": "as next_assignment",
     "imports.run": "held in test_audit.py, with files",
+    "exports.manifest_of": "asks only; the export it describes is told",
+    "uploads.find": "asks only",
+    "uploads.forget": "nothing of it was imported",
+    "uploads.keep": "only looked at until it is imported, which is told",
+    "uploads.start": "the worker's import tells who, what and how many",
     "scorers.kind_of": "asks only",
     "scorers.try_on": "keeps nothing",
 }

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotator.models import Project
 from annotator.queries import exports
-from annotator.queries.exports import Choice
+from annotator.queries.exports import Choice, Only
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def test_each_solution_comes_once_and_in_order_wherever_the_chunks_end(project: 
     made = [make.solution(project) for _ in range(number)]
     make.solution(make.project())
 
-    assert [each.pk for each in exports._in_order(project.pk)] == [each.pk for each in made]
+    assert [each.pk for each in exports._in_order(project.pk, Only())] == [each.pk for each in made]
 
 
 def test_the_first_rows_cost_no_look_at_the_rest(project: Project) -> None:

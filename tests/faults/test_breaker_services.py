@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -137,6 +138,8 @@ def test_ctrl_c_ends_a_command_in_one_sentence(services: Services, var: Path) ->
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell starts what it puts in the background deaf to Ctrl-C, and children inherit that.
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )
     assert command.stdout is not None
     assert command.stdout.readline() == "up\n"
