@@ -139,7 +139,7 @@ def test_ctrl_c_ends_a_command_in_one_sentence(services: Services, var: Path) ->
         stderr=subprocess.PIPE,
         text=True,
         # A shell starts what it puts in the background deaf to Ctrl-C, and children inherit that.
-        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  no thread runs here
     )
     assert command.stdout is not None
     assert command.stdout.readline() == "up\n"
