@@ -96,7 +96,9 @@ class FillingForm(forms.Form):
         min_value=0,
         max_value=0.99,
         label=_("Least share expected to be free of errors"),
-        help_text=_("0.4 keeps people from learning that everything is wrong; 0 leaves the order to the strategies"),
+        help_text=_(
+            "0.4 keeps people from learning that everything is wrong; 0 leaves the order to the strategies"
+        ),
     )
     certain_pred = forms.FloatField(
         required=False,

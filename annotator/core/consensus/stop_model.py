@@ -88,7 +88,7 @@ def fit_stop_rates(
     acceptable: Sequence[frozenset[int] | None] | None = None,
     *,
     max_iterations: int = 60,
-    tolerance: float = 1e-4,
+    tolerance: float = 5e-4,
 ) -> StopRates:
     """Everybody's rates by EM; ``acceptable`` (units,) clamps gold to its acceptable stops in judged places.
 
