@@ -9,9 +9,9 @@ from typing import Any
 from django.db import transaction
 
 from annotator.actions.access import Actor
-from annotator.actions.labeling import NoSuchAssignment
+from annotator.actions.labeling import own_assignment
 from annotator.core.checks import check_equations
-from annotator.models import Assignment, AuditEvent, Project, Solution
+from annotator.models import AuditEvent, Project, Solution
 
 
 class AidOff(Exception):
@@ -29,14 +29,7 @@ class Aid:
 @transaction.atomic
 def open_aid(*, actor: Actor, assignment_id: uuid.UUID, name: str) -> Aid:
     """Show an aid and note that it was seen. Raises NoSuchAssignment, AidOff."""
-    assignment = (
-        Assignment.objects.select_for_update(of=("self",))
-        .select_related("solution__problem", "project")
-        .filter(pk=assignment_id, member_id=actor.member, project_id=actor.project_id)
-        .first()
-    )
-    if assignment is None:
-        raise NoSuchAssignment
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     if not _offered(assignment.project, name):
         raise AidOff("This project doesn't offer that aid.")
     if name not in assignment.aids:

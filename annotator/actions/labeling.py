@@ -69,7 +69,7 @@ def save_draft(*, actor: Actor, assignment_id: uuid.UUID, work: Work, version: i
 
     Raises NoSuchAssignment, AlreadyClosed, StaleDraft, and InvalidLabels for what could never be submitted.
     """
-    assignment = _mine(actor, assignment_id)
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     if not _takes_labels(assignment):
         raise AlreadyClosed
     rules.check_shape(work.labels, _judged(assignment.solution))
@@ -100,7 +100,7 @@ def submit(
     An assignment that was opened again gets a new version, which takes the place of the one before.
     Raises NoSuchAssignment, AlreadyClosed, and InvalidLabels while something is missing.
     """
-    assignment = _mine(actor, assignment_id)
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     repeated = _repeated(assignment, client_id)
     if repeated is not None:
         return repeated
@@ -136,7 +136,7 @@ def reopen(*, actor: Actor, assignment_id: uuid.UUID) -> Assignment:
 
     Practice stays closed: its labels were shown.
     """
-    assignment = _mine(actor, assignment_id)
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     last = assignment.annotations.filter(current=True).first()
     if assignment.reopened:
         return assignment
@@ -165,14 +165,14 @@ def reopen(*, actor: Actor, assignment_id: uuid.UUID) -> Assignment:
 @transaction.atomic
 def close_again(*, actor: Actor, assignment_id: uuid.UUID) -> None:
     """Leave a reopened solution as it was. Raises NoSuchAssignment."""
-    assignment = _mine(actor, assignment_id)
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     Assignment.objects.filter(pk=assignment.pk).update(reopened=False)
 
 
 @transaction.atomic
 def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
     """Pass a solution on to somebody else; it doesn't come back to this person. Raises as `submit`."""
-    assignment = _mine(actor, assignment_id)
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     if assignment.state == Assignment.State.SKIPPED:
         return
     if assignment.state == Assignment.State.SUBMITTED:
@@ -187,7 +187,8 @@ def skip(*, actor: Actor, assignment_id: uuid.UUID, reason: str) -> None:
     _record("assignment:skipped", f"assignment {assignment.pk}", actor, {"reason": assignment.skip_reason})
 
 
-def _mine(actor: Actor, assignment_id: uuid.UUID) -> Assignment:
+def own_assignment(*, actor: Actor, assignment_id: uuid.UUID) -> Assignment:
+    """The person's own assignment, locked, with its solution and project. Raises NotAllowed, NoSuchAssignment."""
     access.require(actor, Verb.LABEL)
     assignment = (
         Assignment.objects.select_for_update(of=("self",))

@@ -9,9 +9,9 @@ from django.db.models.functions import Now
 
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
-from annotator.actions.labeling import NoSuchAssignment
+from annotator.actions.labeling import own_assignment
 from annotator.core.details import is_text
-from annotator.models import Assignment, AuditEvent, Question
+from annotator.models import AuditEvent, Question
 
 
 class EmptyText(ValueError):
@@ -25,14 +25,7 @@ class NoSuchQuestion(Exception):
 @transaction.atomic
 def ask(*, actor: Actor, assignment_id: uuid.UUID, text: str, step: int | None = None) -> Question:
     """Ask about a solution one was given. Raises NoSuchAssignment, EmptyText."""
-    access.require(actor, Verb.LABEL)
-    assignment = (
-        Assignment.objects.select_related("solution")
-        .filter(pk=assignment_id, member_id=actor.member, project_id=actor.project_id)
-        .first()
-    )
-    if assignment is None:
-        raise NoSuchAssignment
+    assignment = own_assignment(actor=actor, assignment_id=assignment_id)
     if step is not None and not 0 <= step < assignment.solution.n_steps:
         raise EmptyText("There is no such step.")
     question = Question.objects.create(

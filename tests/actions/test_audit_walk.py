@@ -60,6 +60,7 @@ pytestmark = pytest.mark.django_db
 WITHOUT_EVENT = {
     "access.may": "asks only",
     "access.require": "asks only",
+    "labeling.own_assignment": "asks only",
     "labeling.save_draft": "a draft is nobody's label yet; it ends with a submit, which is told",
     "labeling.close_again": "leaves all as it was",
     "queueing.next_assignment": "the assignment is the record: who, what, when, by which route",
