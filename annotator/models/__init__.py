@@ -1,7 +1,9 @@
 """The tables, grouped by aggregate. Foreign keys point one way; invariants are database constraints."""
 
 from annotator.models.audit import AuditEvent
-from annotator.models.corpus import ImportBatch, Problem, ReferenceLabels, Solution, Split
+from annotator.models.corpus import BenchmarkProblem, ImportBatch, Problem, ReferenceLabels, Solution, Split
+from annotator.models.files import Attachment, ExportRecipe, ExportRun
+from annotator.models.hooks import Webhook, WebhookDelivery
 from annotator.models.jobs import Job
 from annotator.models.labeling import Annotation, Assignment, Consensus, Question, QueueRow
 from annotator.models.projects import ApiToken, Guidelines, Invitation, Membership, Preferences, Project, Role
@@ -15,7 +17,15 @@ from annotator.models.quality import (
     QualityReport,
     StandingEvent,
 )
-from annotator.models.scoring import Score, ScoreFailure, Scorer, ScorerVersion
+from annotator.models.scoring import (
+    Rollouts,
+    Score,
+    ScoreDetail,
+    ScoreFailure,
+    Scorer,
+    ScorerVersion,
+    ScorerWeights,
+)
 
 __all__ = [
     "Adjudication",
@@ -24,9 +34,13 @@ __all__ = [
     "Annotation",
     "ApiToken",
     "Assignment",
+    "Attachment",
     "AuditEvent",
+    "BenchmarkProblem",
     "CalibrationRound",
     "Consensus",
+    "ExportRecipe",
+    "ExportRun",
     "Gold",
     "GoldResult",
     "Guidelines",
@@ -42,11 +56,16 @@ __all__ = [
     "QueueRow",
     "ReferenceLabels",
     "Role",
+    "Rollouts",
     "Score",
+    "ScoreDetail",
     "ScoreFailure",
     "Scorer",
     "ScorerVersion",
+    "ScorerWeights",
     "Solution",
     "Split",
     "StandingEvent",
+    "Webhook",
+    "WebhookDelivery",
 ]

@@ -19,6 +19,8 @@ class ImportBatch(models.Model):
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
+        PAUSED = "paused"
+        CANCELLED = "cancelled"
 
     project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="imports")
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
@@ -32,6 +34,12 @@ class ImportBatch(models.Model):
     rejected = models.PositiveIntegerField(default=0)
     #: The first 1,000 rejected rows as [{"line", "field", "message"}].
     errors = models.JSONField(default=list)
+    #: Known solutions whose metadata the file brought up to date; they count among the duplicates.
+    updated = models.PositiveIntegerField(default=0)
+    #: Rows of the file that are dealt with: where a paused or killed import goes on.
+    position = models.PositiveBigIntegerField(default=0)
+    #: What somebody asked of the worker that runs it: "", pause, cancel.
+    asked = models.CharField(max_length=10, blank=True, default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True)
 
@@ -63,6 +71,8 @@ class Problem(models.Model):
     #: [{"src", "alt"}]: pictures that belong to the statement.
     images = models.JSONField(default=list, blank=True)
     split = models.CharField(max_length=10, choices=Split.choices)
+    #: Well-known benchmarks that hold this problem (BenchmarkProblem).
+    benchmarks = ArrayField(models.CharField(max_length=60), default=list, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -107,6 +117,8 @@ class Solution(models.Model):
     answer_correct = models.BooleanField(null=True)
     derived_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="derived")
     derived_reason = models.CharField(max_length=200, blank=True)
+    #: Another segmentation took its place: no longer handed out, its labels stay.
+    superseded_at = models.DateTimeField(null=True, blank=True)
     meta = models.JSONField(default=dict)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -133,3 +145,18 @@ class ReferenceLabels(models.Model):
 
     def __str__(self) -> str:
         return f"reference labels of {self.solution_id}"
+
+
+class BenchmarkProblem(models.Model):
+    """A problem of a well-known benchmark, by its hash: what must not slip into training unseen."""
+
+    benchmark = models.CharField(max_length=60)
+    content_hash = models.BinaryField(max_length=32)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["content_hash", "benchmark"], name="benchmark_problem_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"a problem of {self.benchmark}"

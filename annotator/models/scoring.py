@@ -25,6 +25,16 @@ class Scorer(models.Model):
     paused = models.BooleanField(default=False)
     #: The circuit breaker as workers last saw it: {"state", "since", "error"}; empty while all is well.
     circuit = models.JSONField(default=dict, blank=True)
+    #: A second pass over what that scorer has scored: where its score is there, it orders the queue instead.
+    refines = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="refined_by"
+    )
+    #: The version in force where several are kept (trained here); NULL: what the kind itself declares.
+    champion = models.ForeignKey(
+        "ScorerVersion", on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+    )
+    #: What it costs: {"input_per_million", "output_per_million", "per_hour"}, in the project's currency.
+    prices = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -42,11 +52,26 @@ class Scorer(models.Model):
 class ScorerVersion(models.Model):
     """One state of a scorer's weights. Scores belong to a version, so that old and new never mix."""
 
+    class Status(models.TextChoices):
+        LIVE = "live"
+        CHALLENGER = "challenger"
+        REFUSED = "refused"
+        RETIRED = "retired"
+
     scorer = models.ForeignKey(Scorer, on_delete=models.PROTECT, related_name="versions")
     version = models.CharField(max_length=100)
     measures = models.CharField(max_length=40)
     #: A step below this probability is predicted incorrect.
     threshold = models.FloatField()
+    status = models.CharField(max_length=12, choices=Status.choices, default=Status.LIVE)
+    #: The version it was trained from.
+    parent = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, blank=True, related_name="children"
+    )
+    #: Where it comes from: {"snapshot", "parameters", "metrics", "problems", "decision"}; empty: not trained here.
+    training = models.JSONField(default=dict, blank=True)
+    #: How its values become probabilities on this project's labels; empty: as they come.
+    calibration = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
     class Meta:
@@ -97,3 +122,62 @@ class ScoreFailure(models.Model):
 
     def __str__(self) -> str:
         return self.message
+
+
+class ScoreDetail(models.Model):
+    """What a judge or critic said beside its score. Apart from the score, which is read by the million."""
+
+    score = models.OneToOneField(Score, on_delete=models.CASCADE, primary_key=True, related_name="detail")
+    #: A name of the project's taxonomy, or null, for each step.
+    error_types = models.JSONField(null=True)
+    #: Why; for adjudicators only.
+    rationale = models.TextField(blank=True)
+    #: {"input_tokens", "output_tokens", "seconds", "unparsed", …}
+    usage = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"detail of score {self.score_id}"
+
+
+class Rollouts(models.Model):
+    """What continuations of one prefix came to: the state of a Monte-Carlo estimate, so that it can go on."""
+
+    solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="+")
+    version = models.ForeignKey(ScorerVersion, on_delete=models.PROTECT, related_name="rollouts")
+    #: The prefix ends after this step (0-based over all steps).
+    step = models.PositiveSmallIntegerField()
+    tried = models.PositiveIntegerField(default=0)
+    right = models.PositiveIntegerField(default=0)
+    #: Continuations in which no answer was found; they count as wrong.
+    unparsed = models.PositiveIntegerField(default=0)
+    usage = models.JSONField(default=dict)
+    updated_at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        verbose_name_plural = "rollouts"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["solution", "version", "step"], name="rollouts_once_per_prefix"),
+            models.CheckConstraint(
+                name="rollouts_add_up",
+                condition=models.Q(tried__gte=models.F("right") + models.F("unparsed")),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"rollouts after step {self.step} of {self.solution_id}"
+
+
+class ScorerWeights(models.Model):
+    """The numbers of a version that was trained here, where every worker finds them. Never a pickle."""
+
+    version = models.OneToOneField(
+        ScorerVersion, on_delete=models.PROTECT, primary_key=True, related_name="weights"
+    )
+    #: builtin-json, or a folder of safetensors by its path.
+    format = models.CharField(max_length=40)
+    data = models.BinaryField()
+    sha256 = models.CharField(max_length=64)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    def __str__(self) -> str:
+        return f"weights of {self.version_id}"
