@@ -39,13 +39,7 @@ def set_up(*, dev: bool) -> None:
             check_space(ROOT, NEEDED_SPACE, "The set-up")
         _make_venv()
         node = _node_on_path()
-        extras = os.environ.get("STEPMARK_EXTRAS", "").replace(",", " ").split()
-        wanted = (
-            {BASE, MODEL}
-            | ({TORCH} if "torch" in extras else set())
-            | ({DEV} if dev else set())
-            | (set() if node else {NODE})
-        )
+        wanted = _wanted(dev=dev, with_node=node is None)
         with ThreadPoolExecutor() as pool:
             packages = pool.submit(_sync, wanted)
             if node is None:
@@ -54,6 +48,13 @@ def set_up(*, dev: bool) -> None:
             bundle = pool.submit(_bundle, node)
             packages.result()
             bundle.result()
+
+
+def _wanted(*, dev: bool, with_node: bool) -> set[str]:
+    """The requirements files to install."""
+    extras = os.environ.get("STEPMARK_EXTRAS", "").replace(",", " ").split()
+    chosen = {DEV: dev, NODE: with_node, TORCH: "torch" in extras}
+    return {BASE, MODEL} | {name for name, asked in chosen.items() if asked}
 
 
 @contextlib.contextmanager
@@ -132,26 +133,21 @@ def _sync(wanted: set[str]) -> None:
     try:
         if not (VENV / "bin" / "uv").exists():
             _run("Getting uv", [PYTHON, "-m", "pip", "install", "--quiet", UV])
-        uv: list[str | Path] = [
-            PYTHON,
-            "-m",
-            "uv",
-            "pip",
-            "sync",
-            "--quiet",
-            "--python",
-            PYTHON,
-            "--require-hashes",
-        ]
-        _run("Installing Python packages with uv", [*uv, *hashed])
+        uv: list[str | Path] = [PYTHON, "-m", "uv", "pip", "sync", "--quiet", "--python", PYTHON]
+        _run("Installing Python packages with uv", [*uv, "--require-hashes", *hashed])
     except CannotGoOn:
         print("uv can't be used here; installing with pip, which takes longer.", flush=True)
         _sync_with_pip(hashed)
-    if TORCH in names:  # what uv has just taken away with everything that its files don't name
-        pip = [sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet", "-r", TORCH]
-        _run("Installing PyTorch", pip)
+    if TORCH in names:
+        _add_torch()
     (VENV / "stepmark.json").write_text(json.dumps({name: _hash([ROOT / name]) for name in names}))
     _say("Installed Python packages", started)
+
+
+def _add_torch() -> None:
+    """With pip, after uv has taken away what its files don't name; nothing that is pinned changes."""
+    pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", PYTHON, "install", "--quiet"]
+    _run("Installing PyTorch", [*pip, "-r", ROOT / TORCH])
 
 
 def _sync_with_pip(names: list[str]) -> None:

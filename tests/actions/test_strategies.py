@@ -207,8 +207,7 @@ def test_while_the_queue_is_re_ranked_nobody_who_claims_is_told_that_nothing_is_
     for n in range(300):
         scored(make.work(project), version, *[0.5 + n / 1000] * 3)
     actors = [make.actor(project) for _ in range(4)]
-    done = threading.Event()
-    everybody_has_claimed = threading.Barrier(5)
+    done, everybody_has_claimed = threading.Event(), threading.Barrier(5)
 
     def rank() -> int:
         try:
