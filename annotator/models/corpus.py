@@ -16,6 +16,7 @@ class ImportBatch(models.Model):
     """One file that was read: what came of its rows, and where the bad ones were."""
 
     class State(models.TextChoices):
+        QUEUED = "queued"
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
@@ -40,14 +41,41 @@ class ImportBatch(models.Model):
     position = models.PositiveBigIntegerField(default=0)
     #: What somebody asked of the worker that runs it: "", pause, cancel.
     asked = models.CharField(max_length=10, blank=True, default="")
+    #: How it is read, beside ``format`` and ``labels_as``; with these a batch can be gone on with from its row alone.
+    segment = models.CharField(max_length=20, default="auto")
+    overwrite = models.BooleanField(default=False)
+    #: Why it is read as this format.
+    reason = models.TextField(blank=True, default="")
+    #: The kept file (actions.uploads); null where a command reads a file of its own.
+    upload = models.UUIDField(null=True)
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+    #: Bytes of the file, and how many of them were read when the last chunk was written.
+    size = models.PositiveBigIntegerField(default=0)
+    passed = models.PositiveBigIntegerField(default=0)
+    #: Bytes of the rejected rows' file that belong to written chunks; what stands behind them is cut off.
+    rejected_bytes = models.PositiveBigIntegerField(default=0)
+    #: A program's name for its request: the same one again gets this batch.
+    idempotency_key = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     finished_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering: ClassVar[list[str]] = ["-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(
+                fields=["project", "member", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="import_once_per_key",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.filename
+
+    @property
+    def is_open(self) -> bool:
+        """Whether rows of it may still be written."""
+        return self.state not in {self.State.DONE, self.State.CANCELLED}
 
 
 class Split(models.TextChoices):
