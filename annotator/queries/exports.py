@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
-from enum import StrEnum
+from dataclasses import dataclass, field
 
-from django.db.models import Exists, OuterRef, Prefetch, Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 
 from annotator.core import labels as rules
 from annotator.core.codecs.base import Consensus as ConsensusNote
@@ -15,35 +13,10 @@ from annotator.core.codecs.base import ExportRow, ExportScore, Selection
 from annotator.core.labels import Label, accept_bit
 from annotator.core.solutions import ImportedAnnotation, ProblemText, SolutionRecord, Step, judged_mask
 from annotator.models import Adjudication, Annotation, Consensus, Score, Solution, Split
+from annotator.queries.export_filters import LabelsFrom, Only, passing
 
 CHUNK = 500
-
-
-class LabelsFrom(StrEnum):
-    """CONSENSUS: adjudicated where somebody decided, else what people agree on. ALL: every annotation."""
-
-    CONSENSUS = "consensus"
-    ADJUDICATED = "adjudicated"
-    ALL = "all"
-    REFERENCE = "reference"
-
-
-@dataclass(frozen=True)
-class Only:
-    """Filters, each None (or "") for any: what doesn't pass was not asked for and is not counted as left out.
-
-    ``since`` and ``until``: somebody handed in their current labels on these days (UTC), both included.
-    """
-
-    split: str | None = None
-    domain: str = ""
-    since: date | None = None
-    until: date | None = None
-
-    def to_json(self) -> dict[str, str]:
-        """The filters that are set."""
-        named = {"split": self.split, "domain": self.domain, "since": self.since, "until": self.until}
-        return {name: str(value) for name, value in named.items() if value}
+__all__ = ["Choice", "LabelsFrom", "LeftOut", "Only", "has_neutral", "rows"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +27,7 @@ class Choice:
     include_gold: bool = False
     include_holdout: bool = True
     one_row_each: bool = False
-    only: Only = Only()
+    only: Only = field(default_factory=Only)
 
 
 @dataclass(frozen=True)
@@ -66,13 +39,13 @@ class LeftOut:
 
 def rows(*, project_id: int, choice: Choice) -> Iterator[ExportRow | LeftOut]:
     """Every solution that was asked for, oldest first, as a row or as a reason why not."""
-    for solution in _in_order(project_id, choice.only):
+    for solution in _in_order(project_id, choice.only, choice.labels):
         yield from _of(solution, choice)
 
 
 def has_neutral(*, project_id: int, choice: Choice) -> bool:
     """Whether any label that may be exported is neutral, so that a policy is needed before the first byte."""
-    solutions = _passing(Solution.objects.filter(project_id=project_id), choice.only)
+    solutions = passing(Solution.objects.filter(project_id=project_id), choice.only, choice.labels)
     if not choice.include_holdout:
         solutions = solutions.exclude(problem__split=Split.HOLDOUT)
     # One question each: joined by OR, they would read every solution of the project.
@@ -101,32 +74,16 @@ def _where_neutral(choice: Choice) -> list[Q]:
     return places
 
 
-def _in_order(project_id: int, only: Only) -> Iterator[Solution]:
+def _in_order(project_id: int, only: Only, labels: LabelsFrom = LabelsFrom.CONSENSUS) -> Iterator[Solution]:
     """Every solution by its key, CHUNK at a time.
 
     A server-side cursor outside a transaction would first write the whole result to the server's disk: at a million
     solutions 12 s before the first byte. Here a chunk is read when the one before has been sent.
     """
     last = 0
-    while chunk := list(_passing(_solutions(project_id), only).filter(pk__gt=last)[:CHUNK]):
+    while chunk := list(passing(_solutions(project_id), only, labels).filter(pk__gt=last)[:CHUNK]):
         yield from chunk
         last = chunk[-1].pk
-
-
-def _passing(solutions: QuerySet[Solution], only: Only) -> QuerySet[Solution]:
-    """Those that pass the filters."""
-    if only.split is not None:
-        solutions = solutions.filter(problem__split=only.split)
-    if only.domain:
-        solutions = solutions.filter(problem__domain=only.domain)
-    if only.since is not None or only.until is not None:
-        handed_in = Annotation.objects.filter(solution=OuterRef("pk"), current=True)
-        if only.since is not None:
-            handed_in = handed_in.filter(submitted_at__date__gte=only.since)
-        if only.until is not None:
-            handed_in = handed_in.filter(submitted_at__date__lte=only.until)
-        solutions = solutions.filter(Exists(handed_in))
-    return solutions
 
 
 def _solutions(project_id: int) -> QuerySet[Solution]:
@@ -184,12 +141,14 @@ def _labels(solution: Solution, source: LabelsFrom) -> tuple[Sequence[int | None
 
 def _every_annotation(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
     annotations = list(solution.annotations.all())
+    if choice.only.people:
+        annotations = [each for each in annotations if each.member.pseudonym in choice.only.people]
     if not annotations:
         yield LeftOut("not_labelled")
     elif not choice.one_row_each:
         found = _labels(solution, LabelsFrom.CONSENSUS)
         labels, source = (None, None) if isinstance(found, LeftOut) else found
-        yield _row(solution, labels, source)
+        yield _row(solution, labels, source, annotations)
     else:
         for annotation in annotations:
             if annotation.counted:
