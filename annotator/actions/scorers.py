@@ -16,7 +16,7 @@ from annotator.actions.access import Actor, Verb
 from annotator.core.selection import InvalidMixture
 from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
-from annotator.models import AuditEvent, Project, Scorer, Solution
+from annotator.models import AuditEvent, Project, Scorer, ScorerVersion, Solution
 from annotator.queries.pool import mixture_of
 from annotator.scorers import KINDS
 from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
@@ -203,7 +203,7 @@ def cancel(*, actor: Actor, scorer_id: int) -> int:
 
 @transaction.atomic
 def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
-    """Have this scorer order the queue, in place of the one that does. Its newest version's scores come into force as
+    """Have this scorer order the queue, in place of the one that does. The scores of its version in force rank as
     soon as a worker has written the order."""
     access.require(actor, Verb.SCORE)
     Project.objects.select_for_update().get(pk=actor.project_id)
@@ -214,9 +214,9 @@ def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
     scorer.ranks = True
     scorer.save(update_fields=["ranks"])
     _record(actor, scorer, "scorer:ranks", {})
-    newest = scorer.versions.order_by("-pk").values_list("pk", flat=True).first()
-    if newest is not None:
-        ordering.ask_for_new_order(project_id=actor.project_id, version_id=newest)
+    present = ScorerVersion.objects.filter(scorer=scorer).in_force().values_list("pk", flat=True).first()
+    if present is not None:
+        ordering.ask_for_new_order(project_id=actor.project_id, version_id=present)
     return scorer
 
 
@@ -273,7 +273,7 @@ def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:
         raise NoSuchScorer
     found = _solution(actor, solution)
     steps = tuple(map(Step.from_json, found.steps))
-    hurried = Scorer(kind=scorer.kind, config=_hurried(scorer))
+    hurried = Scorer(kind=scorer.kind, config=_hurried(scorer), champion=scorer.champion)
     began = time.monotonic()
     try:
         running = scoring.running(hurried)

@@ -7,7 +7,7 @@ job that plans the rest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from annotator import jobs
-from annotator.actions import access, circuits, ordering
+from annotator.actions import access, circuits, kept_weights, ordering
 from annotator.actions.access import Actor, Verb
 from annotator.actions.score_rows import keep
 from annotator.core.solutions import Step
@@ -36,6 +36,7 @@ from annotator.scorers.base import Scored, ScoringCancelled, ScoringInput
 from annotator.scorers.base import ScoreFailure as Failure
 from annotator.scorers.base import Scorer as RunningScorer
 from annotator.scorers.breaker import CircuitOpen
+from annotator.scorers.builtin.model import InvalidWeights
 from annotator.scorers.endpoint import EndpointRefused
 from annotator.scorers.http import RequestFailed
 from annotator.scorers.remote import InvalidSettings
@@ -85,19 +86,29 @@ def subject_of(scorer_id: int) -> str:
 
 
 def running(scorer: Scorer) -> RunningScorer:
-    """The scorer itself, by what is stored and what the installation allows.
+    """The scorer itself, by what is stored and what the installation allows; its champion where it has one.
 
     Raises InvalidSettings or EndpointRefused.
     """
-    return make(
-        scorer.kind, scorer.config, allowed_hosts=settings.SCORER_HOSTS, allowed_keys=settings.SCORER_KEYS
-    )
+    return made_of(scorer.kind, kept_weights.config_of(scorer))
+
+
+def made_of(kind: str, config: Mapping[str, Any]) -> RunningScorer:
+    """A scorer of this kind with these settings. Raises InvalidSettings or EndpointRefused."""
+    try:
+        return make(kind, config, allowed_hosts=settings.SCORER_HOSTS, allowed_keys=settings.SCORER_KEYS)
+    except InvalidWeights as error:
+        raise InvalidSettings(f"Its numbers can't be used: {error}.") from error
 
 
 def current_version(scorer: Scorer) -> tuple[RunningScorer, ScorerVersion]:
     """The running scorer and the row of its version, made at first sight. Asks the scorer's server where it has one:
     raises RequestFailed or CircuitOpen, and what `running` raises."""
     found = running(scorer)
+    if scorer.champion is not None:
+        if found.version != scorer.champion.version:
+            raise InvalidSettings(f"The numbers of {scorer.champion.version} make {found.version} here.")
+        return found, scorer.champion
     version, _ = ScorerVersion.objects.get_or_create(
         scorer=scorer,
         version=found.version,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -49,6 +49,15 @@ class Scorer(models.Model):
         return self.name
 
 
+class ScorerVersions(models.QuerySet["ScorerVersion"]):
+    """The versions' own words."""
+
+    def in_force(self) -> ScorerVersions:
+        """The version of each scorer that scores now, or scored last: challengers and retired ones wait or are over."""
+        live = self.filter(status=ScorerVersion.Status.LIVE)
+        return live.order_by("scorer_id", "-pk").distinct("scorer_id")
+
+
 class ScorerVersion(models.Model):
     """One state of a scorer's weights. Scores belong to a version, so that old and new never mix."""
 
@@ -73,6 +82,8 @@ class ScorerVersion(models.Model):
     #: How its values become probabilities on this project's labels; empty: as they come.
     calibration = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    objects: ClassVar[Any] = ScorerVersions.as_manager()
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

@@ -139,11 +139,11 @@ def _by_steps(project: Project, version: ScorerVersion, ids: Ints) -> tuple[Bool
 
 
 def _others(project: Project, version: ScorerVersion) -> list[ScorerVersion]:
-    """The newest version of each other scorer of the project, where the strategies ask how far scorers differ."""
+    """The present version of each other scorer of the project, where the strategies ask how far scorers differ."""
     if not project.strategies.get(Strategy.DISAGREEMENT.value):
         return []
     found = ScorerVersion.objects.filter(scorer__project=project).exclude(scorer_id=version.scorer_id)
-    return list(found.order_by("scorer_id", "-pk").distinct("scorer_id"))
+    return list(found.in_force())
 
 
 def _rows(

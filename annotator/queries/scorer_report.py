@@ -78,7 +78,7 @@ class Drift:
 
 @dataclass(frozen=True)
 class Compared:
-    """One scorer's newest version beside what people say."""
+    """One scorer's version in force beside what people say."""
 
     scorer: str
     version: str
@@ -106,13 +106,8 @@ class Comparison:
 def comparison(project: Project) -> Comparison:
     """One query for the labels and one for each scorer's values."""
     known = _labelled(project)
-    newest = (
-        ScorerVersion.objects.filter(scorer__project=project)
-        .select_related("scorer")
-        .order_by("scorer_id", "-pk")
-        .distinct("scorer_id")
-    )
-    scorers = [_compared(version, known) for version in newest] if len(known.solution) else []
+    present = ScorerVersion.objects.filter(scorer__project=project).select_related("scorer").in_force()
+    scorers = [_compared(version, known) for version in present] if len(known.solution) else []
     return Comparison(known.prefix, known.holdout, scorers)
 
 

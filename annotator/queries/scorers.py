@@ -27,7 +27,7 @@ class Failures:
 
 @dataclass(frozen=True)
 class Standing:
-    """One scorer. ``scored`` and ``failed`` of ``total`` solutions by its newest ``version``; ``waiting`` jobs;
+    """One scorer. ``scored`` and ``failed`` of ``total`` solutions by its ``version`` in force; ``waiting`` jobs;
     ``per_minute`` solutions and ``seconds_left`` where it is at work."""
 
     id: int
@@ -115,7 +115,7 @@ def overview(project: Project) -> Overview:
 
 
 def _standing(scorer: Scorer, total: int, serving: int | None) -> Standing:
-    version = scorer.versions.order_by("-pk").first()
+    version = ScorerVersion.objects.filter(scorer=scorer).in_force().first()
     jobs = Job.objects.filter(
         project_id=scorer.project_id,
         kind__in=["scoring.score_batch", "scoring.plan"],
