@@ -15,7 +15,7 @@ from annotator.scorers import make
 from annotator.scorers.base import Scored, ScoreFailure, ScoringCancelled, ScoringInput
 from annotator.scorers.builtin import shipped
 from annotator.scorers.builtin.features import FEATURES, HASH_BUCKETS, solution_features
-from annotator.scorers.builtin.fit import Settings, evaluate, fit, fit_logistic, out_of_fold
+from annotator.scorers.builtin.fit import Settings, evaluate, fit_file, fit_logistic, out_of_fold
 from annotator.scorers.builtin.model import (
     WEIGHTS_FILE,
     BuiltinScorer,
@@ -188,7 +188,7 @@ def test_an_unreadable_training_line_is_named(tmp_path: Path, line: bytes) -> No
 
 
 def test_the_shipped_weights_can_be_fitted_again(shared_data: Path) -> None:
-    again = fit(shared_data / "processbench_gsm8k.jsonl", Settings(), command="", licence="")
+    again = fit_file(shared_data / "processbench_gsm8k.jsonl", Settings(), command="", licence="")
     np.testing.assert_allclose(again.coefficients, shipped().coefficients, rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(again.intercepts, shipped().intercepts, rtol=1e-3, atol=1e-4)
     assert again.threshold == pytest.approx(shipped().threshold, abs=0.011)

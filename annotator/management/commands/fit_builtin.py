@@ -9,7 +9,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from annotator.scorers.builtin.fit import Report, Settings, compare, evaluate, fit
+from annotator.scorers.builtin.fit import Report, Settings, compare, evaluate, fit_file
 from annotator.scorers.builtin.model import WEIGHTS_FILE, InvalidWeights, load, to_json
 from annotator.scorers.builtin.training_data import UnreadableTrainingData
 
@@ -41,7 +41,7 @@ class Command(BaseCommand):
     def fit(self, options: dict[str, Any]) -> None:
         file, path = options["file"], options["weights"]
         command = f"manage.py fit_builtin {file.name} --licence '{options['licence']}'"
-        weights = fit(file, Settings(), command=command, licence=options["licence"])
+        weights = fit_file(file, Settings(), command=command, licence=options["licence"])
         path.write_bytes(to_json(weights) + b"\n")
         if options["json"]:
             self.stdout.write(json.dumps({"version": weights.version, **weights.provenance}))

@@ -16,12 +16,16 @@ def shipped() -> Weights:
 
 
 def make(config: Mapping[str, Any]) -> BuiltinScorer:
-    """A built-in scorer: the shipped weights, or those in ``config["weights"]`` (JSON text).
+    """A built-in scorer: the shipped weights, or those in ``config["weights"]`` (a dict, or JSON text).
 
     Raises InvalidWeights where they do not fit.
     """
     weights = config.get("weights")
-    return BuiltinScorer(shipped() if weights is None else from_json(str(weights).encode()))
+    if weights is None:
+        return BuiltinScorer(shipped())
+    if isinstance(weights, Mapping):
+        return BuiltinScorer(Weights.from_json(weights))
+    return BuiltinScorer(from_json(str(weights).encode()))
 
 
 __all__ = ["BuiltinScorer", "make", "shipped"]

@@ -73,6 +73,20 @@ class Weights:
             "threshold": self.threshold,
         }
 
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain JSON values: what is stored, and what ``config["weights"]`` takes."""
+        return {**self.numbers(), "provenance": dict(self.provenance)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Weights:
+        """The inverse of `to_json`. Raises InvalidWeights where anything does not fit."""
+        return from_json(orjson.dumps(value))
+
+    def member(self, number: int) -> tuple[Floats, float]:
+        """Coefficients and intercept of one member, counted round."""
+        place = number % len(self.intercepts)
+        return self.coefficients[place], float(self.intercepts[place])
+
     def predict(self, rows: Floats) -> Floats:
         """Probability by each member that a step is correct: (steps, features) in, (members, steps) out."""
         standard = np.clip((rows - self.mean) / self.scale, -CLIP, CLIP)
@@ -142,6 +156,18 @@ def load(path: Path = WEIGHTS_FILE) -> Weights:
     except FileNotFoundError as error:
         raise InvalidWeights(f"there is no weights file {path.name}; make it with `fit_builtin`") from error
     return from_json(content)
+
+
+class Model:
+    """Scores features that were computed before, many solutions at once."""
+
+    def __init__(self, weights: Weights) -> None:
+        self.weights = weights
+
+    def score_features(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Probability that each step is correct, and its spread, both (steps,), from rows of `features`."""
+        members = self.weights.predict(rows)
+        return members.mean(axis=0), members.std(axis=0)
 
 
 class BuiltinScorer:
