@@ -150,12 +150,48 @@ def bootstrap(
     """
     if len(sums) < 2 or draws < 1:
         return None
-    values = statistic(resample(sums, draws, seed))
-    values = values[np.isfinite(values)]
-    if len(values) < _MOSTLY_DEFINED * draws or np.ptp(values) < 1e-12:
+    return interval(statistic(resample(sums, draws, seed)))
+
+
+def interval(drawn: Floats) -> tuple[float, float] | None:
+    """The middle 95 % of resampled values (draws,), NaN where undefined. None where `bootstrap` has none.
+
+    >>> interval(np.arange(1001.0))
+    (25.0, 975.0)
+    """
+    values = drawn[np.isfinite(drawn)]
+    if len(values) < max(1, _MOSTLY_DEFINED * len(drawn)) or np.ptp(values) < 1e-12:
         return None
     low, high = np.quantile(values, [0.025, 0.975])
     return float(low), float(high)
+
+
+def of_sums(
+    rows: Floats, statistic: Callable[[Floats], Floats], problem: Ints | None, missing: Reason
+) -> Figure:
+    """``statistic`` of the sums of rows (items, k), with an interval by resampling problems (items,) where given.
+
+    Where it is NaN there is no value, by the reason ``missing``, or `NO_DATA` without rows.
+
+    >>> of_sums(np.array([[1.0, 1.0], [0.0, 1.0]]), ratio, None, Reason.SINGLE_CATEGORY).value
+    0.5
+    """
+    value = float(statistic(rows.sum(axis=0))) if len(rows) else float("nan")
+    if not np.isfinite(value):
+        return Figure(None, len(rows), missing if len(rows) else Reason.NO_DATA)
+    bounds = bootstrap(sums_by(problem, rows), statistic) if problem is not None else None
+    return Figure(value, len(rows), None, *(bounds or (None, None)))
+
+
+def resampled_weights(problem: Ints, draws: int = DRAWS, seed: int = 0) -> tuple[Floats, Ints]:
+    """How often each resample of `bootstrap` holds each problem, (draws, k), and each item's of the k, (items,).
+
+    For statistics that no sums make, such as ranks. Raises ValueError without items.
+    """
+    if not len(problem):
+        raise ValueError("nothing can be resampled from nothing")
+    place = np.unique(problem, return_inverse=True)[1].astype(np.int64) % MOST_CLUSTERS
+    return _weights(int(place.max()) + 1, draws, seed), place
 
 
 def row_sums(rows: Floats) -> Floats:

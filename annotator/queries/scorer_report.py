@@ -12,8 +12,7 @@ import numpy.typing as npt
 from django.db import connection
 
 from annotator.core import evaluation
-from annotator.core.intervals import Figure, Floats, Ints, bootstrap, divide, mean, ratio, sums_by
-from annotator.core.labels import NO_ERROR
+from annotator.core.intervals import Figure, Floats, Ints, mean
 from annotator.models import Project, Score, ScorerVersion
 
 Bools = npt.NDArray[np.bool_]
@@ -52,16 +51,6 @@ class Labelled:
 
 
 @dataclass(frozen=True)
-class Bin:
-    """Steps whose value lies in a bin: their mean value, the share that people call correct, and how many."""
-
-    name: str
-    said: float
-    correct: float
-    n: int
-
-
-@dataclass(frozen=True)
 class Drift:
     """One generator or month: the scorer's mean value over the steps at risk, and people's share of correct ones."""
 
@@ -89,7 +78,7 @@ class Compared:
     auc: Figure
     brier: Figure
     ece: Figure
-    bins: Sequence[Bin]
+    bins: Sequence[evaluation.Bin]
     generators: Sequence[Drift]
     months: Sequence[Drift]
 
@@ -139,21 +128,23 @@ def _compared(version: ScorerVersion, known: Labelled) -> Compared:
     values = [said[solution][0] for solution in known.solution[chosen].tolist()]
     predicted = [said[solution][1] for solution in known.solution[chosen].tolist()]
     stops, problem = known.stop[chosen], known.problem[chosen]
-    score, correct = evaluation.steps_at_risk(values, stops.tolist())
-    of_row = np.repeat(np.arange(len(chosen)), _at_risk(values, stops.tolist()))
-    f1 = evaluation.processbench_f1(predicted, stops.tolist())
+    truths = [
+        evaluation.truth_of_stop(len(row), stop) for row, stop in zip(values, stops.tolist(), strict=True)
+    ]
+    score, correct, of_row = evaluation.known_steps(values, truths)
+    f1 = evaluation.processbench_f1(predicted, stops.tolist(), problem)
     steps = _Steps(score, correct, of_row, problem)
     return Compared(
         scorer=version.scorer.name,
         version=version.version,
         solutions=len(chosen),
-        f1=_f1(f1, np.array(predicted, dtype=np.int64), stops, problem),
+        f1=f1.figure,
         erroneous=f1.erroneous,
         sound=f1.correct,
         auc=evaluation.auc(score, correct),
-        brier=_with_interval(evaluation.brier(score, correct), (score - correct) ** 2, steps),
+        brier=evaluation.brier(score, correct, problem[of_row]),
         ece=evaluation.ece(score, correct),
-        bins=_bins(score, correct),
+        bins=evaluation.reliability(score, correct, BINS),
         generators=_drift([known.generator[each] for each in at], steps),
         months=sorted(_drift([known.month[each] for each in at], steps), key=lambda one: one.name),
     )
@@ -168,49 +159,6 @@ class _Steps:
     correct: Bools
     of_row: Ints
     problem: Ints
-
-
-def _at_risk(values: Sequence[Sequence[float | None]], stops: Sequence[int]) -> list[int]:
-    """How many steps `evaluation.steps_at_risk` takes of each solution."""
-    ends = [len(row) if stop == NO_ERROR else stop + 1 for row, stop in zip(values, stops, strict=True)]
-    return [sum(one is not None for one in row[:end]) for row, end in zip(values, ends, strict=True)]
-
-
-def _f1(found: evaluation.ProcessBenchF1, predicted: Ints, stops: Ints, problem: Ints) -> Figure:
-    """The F1 with an interval by resampling problems."""
-    wrong = stops != NO_ERROR
-    hit = predicted == stops
-    rows = np.stack([wrong & hit, wrong, ~wrong & hit, ~wrong], axis=1).astype(np.float64)
-    bounds = bootstrap(sums_by(problem, rows), _harmonic) or (None, None)
-    n = found.n_erroneous + found.n_correct
-    return Figure(found.value, n, found.reason, *(bounds if found.value is not None else (None, None)))
-
-
-def _harmonic(sums: Floats) -> Floats:
-    """F1 from sums (..., 4): erroneous hit, erroneous, sound hit, sound."""
-    a, b = divide(sums[..., 0], sums[..., 1]), divide(sums[..., 2], sums[..., 3])
-    return np.where(a + b == 0, 0.0, divide(2 * a * b, a + b))
-
-
-def _with_interval(found: Figure, each: Floats, steps: _Steps) -> Figure:
-    """A mean over steps with an interval by resampling problems."""
-    if found.value is None:
-        return found
-    rows = np.stack([each, np.ones(len(each))], axis=1)
-    bounds = bootstrap(sums_by(steps.problem[steps.of_row], rows), ratio) or (None, None)
-    return Figure(found.value, found.n, None, *bounds)
-
-
-def _bins(value: Floats, correct: Bools) -> list[Bin]:
-    """Ten bins of equal width, those that hold something; each is closed at its upper edge, the first at both."""
-    place = np.clip(np.ceil(value * BINS).astype(np.int64) - 1, 0, BINS - 1)
-    found = []
-    for at in range(BINS):
-        mine = place == at
-        if mine.any():
-            name = f"{at / BINS:.1f}–{(at + 1) / BINS:.1f}"
-            found.append(Bin(name, float(value[mine].mean()), float(correct[mine].mean()), int(mine.sum())))
-    return found
 
 
 def _drift(names: Sequence[str], steps: _Steps) -> list[Drift]:
