@@ -146,7 +146,7 @@ def kind_of(*, actor: Actor, scorer_id: int) -> str:
 @transaction.atomic
 def change(*, actor: Actor, scorer_id: int, config: Mapping[str, Any]) -> Scorer:
     """Other settings for a scorer; where they decide scores, a new version scores all anew. Raises Refused."""
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     check(scorer.kind, config)
     before, scorer.config, scorer.circuit = scorer.config, dict(config), {}
     scorer.save(update_fields=["config", "circuit"])
@@ -160,7 +160,7 @@ def change(*, actor: Actor, scorer_id: int, config: Mapping[str, Any]) -> Scorer
 @transaction.atomic
 def pause(*, actor: Actor, scorer_id: int) -> Scorer:
     """No more scoring by this one until `resume`; the queue keeps its order."""
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     if not scorer.paused:
         scorer.paused = True
         scorer.save(update_fields=["paused"])
@@ -172,7 +172,7 @@ def pause(*, actor: Actor, scorer_id: int) -> Scorer:
 @transaction.atomic
 def resume(*, actor: Actor, scorer_id: int) -> Scorer:
     """Score again what is missing."""
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     if scorer.paused:
         scorer.paused, scorer.circuit = False, {}
         scorer.save(update_fields=["paused", "circuit"])
@@ -184,7 +184,7 @@ def resume(*, actor: Actor, scorer_id: int) -> Scorer:
 @transaction.atomic
 def score_missing(*, actor: Actor, scorer_id: int) -> Scorer:
     """Have a worker score what is missing, what failed before included. Raises Refused while paused."""
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     if scorer.paused:
         raise Refused("The scorer is paused. Resume it first.")
     scoring.start(scorer)
@@ -195,7 +195,7 @@ def score_missing(*, actor: Actor, scorer_id: int) -> Scorer:
 @transaction.atomic
 def cancel(*, actor: Actor, scorer_id: int) -> int:
     """Forget what still waits to be scored. What runs stops within seconds. Returns the number of dropped jobs."""
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     dropped = _drop_jobs(scorer)
     _record(actor, scorer, "scoring:cancelled", {"jobs": dropped})
     return dropped
@@ -207,7 +207,7 @@ def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
     soon as a worker has written the order."""
     access.require(actor, Verb.SCORE)
     Project.objects.select_for_update().get(pk=actor.project_id)
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     if scorer.ranks:
         return scorer
     Scorer.objects.filter(project_id=actor.project_id, ranks=True).update(ranks=False)
@@ -223,7 +223,7 @@ def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
 @transaction.atomic
 def stop_ranking(*, actor: Actor, scorer_id: int) -> Scorer:
     """This scorer orders the queue no more: what stands keeps its place, what is new stands behind it."""
-    scorer = _locked(actor, scorer_id)
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     if scorer.ranks:
         scorer.ranks = False
         scorer.save(update_fields=["ranks"])
@@ -329,7 +329,8 @@ def _solution(actor: Actor, named: str) -> Solution:
     return found
 
 
-def _locked(actor: Actor, scorer_id: int) -> Scorer:
+def own_scorer(*, actor: Actor, scorer_id: int) -> Scorer:
+    """A scorer of this project, locked. Raises NotAllowed, NoSuchScorer."""
     access.require(actor, Verb.SCORE)
     scorer = Scorer.objects.select_for_update().filter(project_id=actor.project_id, pk=scorer_id).first()
     if scorer is None:

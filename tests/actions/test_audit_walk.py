@@ -72,6 +72,7 @@ WITHOUT_EVENT = {
     "uploads.keep": "only looked at until it is imported, which is told",
     "uploads.start": "the worker's import tells who, what and how many",
     "scorers.kind_of": "asks only",
+    "scorers.own_scorer": "asks only",
     "scorers.try_on": "keeps nothing",
 }
 

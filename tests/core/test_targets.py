@@ -41,5 +41,5 @@ def test_context_takes_no_target_and_no_chance() -> None:
 
 @pytest.mark.parametrize(("stop", "posterior"), [(0, 1.2), (0, -0.1), (2, 0.9)])
 def test_nonsense_is_refused(stop: int, posterior: float) -> None:
-    with pytest.raises(ValueError, match="posterior|label"):
+    with pytest.raises(ValueError, match=r"posterior|label"):
         soft_targets(stop, [True, True, False], posterior)
