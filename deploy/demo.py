@@ -106,7 +106,7 @@ def programs(port: int, var: Path) -> list[Child]:
     web = ["gunicorn", "annotator.config.wsgi", "--bind", f"{HOST}:{port}", "--worker-class", "gthread"]
     web += ["--workers", "2", "--threads", "4", "--graceful-timeout", "5", "--access-logfile", "-"]
     web += ["--preload", "--no-control-socket"]
-    worker = [*celery, "worker", "-P", "threads", "-c", "2", "-Q", "default,scoring,remote"]
+    worker = [*celery, "worker", "-P", "threads", "-c", "2", "-Q", "default,scoring,remote,training"]
     worker += ["--loglevel", "INFO"]
     worker += ["--without-mingle", "--without-gossip"]  # a second spent on asking for other workers
     beat = [*celery, "beat", "--schedule", str(var / "run" / "beat"), "--pidfile=", "--loglevel", "INFO"]
