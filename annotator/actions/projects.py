@@ -20,6 +20,7 @@ from annotator.models import AuditEvent, Guidelines, Membership, Project, Role, 
 CHANGEABLE = frozenset(
     {
         "name",
+        "error_propagation",
         "gold_rate",
         "audit_rate",
         "holdout_rate",
@@ -72,6 +73,7 @@ class NewProject:
     labels_per_solution: int | None = None
     gold_rate: float = 0.05
     guidelines: str = ""
+    error_propagation: str = "conditional"
 
 
 @transaction.atomic
@@ -80,6 +82,7 @@ def create(*, new: NewProject) -> Project:
     if Project.objects.filter(slug=new.slug).exists():
         raise AlreadyExists(f"There is already a project '{new.slug}'.")
     project = Project(slug=new.slug, name=new.name or new.slug, mode=new.mode.value, gold_rate=new.gold_rate)
+    project.error_propagation = new.error_propagation
     if new.labels_per_solution is not None:
         if not 1 <= new.labels_per_solution <= 50:
             raise Refused("A solution needs between 1 and 50 labels.")

@@ -11,6 +11,7 @@ import orjson
 from django.db.models import Count, Q
 from django.utils import timezone
 
+from annotator.core.labels import Mode
 from annotator.models import Annotation, Assignment, Gold, Project, QueueRow
 
 #: "Left" is counted up to here.
@@ -84,6 +85,8 @@ class ProjectView:
     slug: str
     name: str
     mode: str
+    #: Project.error_propagation, where every step is judged; else "".
+    propagation: str
     guidelines: str
     guidelines_version: int | None
     notes: Sequence[Note]
@@ -207,6 +210,7 @@ def project_view(project: Project) -> ProjectView:
         slug=project.slug,
         name=project.name,
         mode=project.mode,
+        propagation=project.error_propagation if project.mode == Mode.ALL_STEPS.value else "",
         guidelines=guidelines.text if guidelines else "",
         guidelines_version=guidelines.version if guidelines else None,
         notes=[Note(note.text, note.answer) for note in notes],

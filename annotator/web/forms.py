@@ -124,6 +124,14 @@ class SettingsForm(QualityFields):
         label=_("Error types"),
         help_text=_("one a line"),
     )
+    error_propagation = forms.ChoiceField(
+        choices=[
+            ("conditional", _("on its own, given what stands before it")),
+            ("tainted_until_corrected", _("incorrect too, until the error is corrected")),
+        ],
+        label=_("How a step that builds on an error is judged"),
+        help_text=_("where every step is judged; people read it beside the labels' meanings"),
+    )
     require_error_type = forms.BooleanField(required=False, label=_("An incorrect step needs an error type"))
     require_comment = forms.BooleanField(required=False, label=_("An incorrect step needs a comment"))
     correct_through = forms.BooleanField(

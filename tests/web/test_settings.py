@@ -8,6 +8,7 @@ import pytest
 
 from annotator.models import AuditEvent, Guidelines, Project, Role
 from annotator.web.forms import GuidelinesForm, SettingsForm
+from tests import factories as make
 from tests.web.conftest import People, signed_in_to
 
 pytestmark = pytest.mark.django_db
@@ -119,3 +120,19 @@ def test_markup_in_guidelines_stays_text(people: People, project: Project) -> No
     page = people.manager.post(PAGE, form(project, guidelines=evil), follow=True).content.decode()
     assert "<script>alert(1)" not in page
     assert page.count("&lt;script&gt;alert(1)") == 2  # the field and its preview
+
+
+def test_people_who_judge_every_step_read_how_a_step_on_an_error_counts(project: Project) -> None:
+    Project.objects.filter(pk=project.pk).update(mode="all_steps")
+    annotator, manager = signed_in_to(project, Role.ANNOTATOR), signed_in_to(project, Role.MANAGER)
+    make.work(project)
+    assert "judged on its own" in annotator.get("/p/maths/label/").content.decode()
+    project.refresh_from_db()
+    manager.post(PAGE, form(project, error_propagation="tainted_until_corrected"))
+    assert "incorrect too, until the error is corrected" in annotator.get("/p/maths/label/").content.decode()
+
+
+def test_up_to_the_first_error_nothing_is_said_of_steps_after_it(project: Project) -> None:
+    make.work(project)
+    page = signed_in_to(project, Role.ANNOTATOR).get("/p/maths/label/").content.decode()
+    assert "builds on an earlier error" not in page

@@ -28,6 +28,12 @@ class Command(StepmarkCommand):
             help="judge up to the first incorrect step (first_error, the default) or every step (all_steps)",
         )
         parser.add_argument(
+            "--error-propagation",
+            choices=["conditional", "tainted_until_corrected"],
+            default="conditional",
+            help="in all_steps: judge a step on its own given what precedes it, or incorrect until corrected",
+        )
+        parser.add_argument(
             "--labels-per-solution",
             type=int,
             metavar="N",
@@ -49,6 +55,7 @@ class Command(StepmarkCommand):
             mode=Mode(options["mode"]),
             labels_per_solution=options["labels_per_solution"],
             gold_rate=options["gold_rate"],
+            error_propagation=options["error_propagation"],
         )
         try:
             project = create(new=new)
