@@ -250,6 +250,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 300.0,
         "options": {"expires": 300},
     },
+    "look_at_training": {
+        "task": "annotator.tasks.look_at_training",
+        "schedule": 60.0,
+        "options": {"expires": 60},
+    },
     "reclaim": {"task": "annotator.tasks.reclaim", "schedule": 60.0, "options": {"expires": 60}},
 }
 

@@ -30,6 +30,7 @@ from annotator.models import (
     Split,
 )
 from annotator.queries.quality.opinions import DAWID_SKENE, LATENT_STOP, PLURALITY
+from annotator.scorers.builtin.training_data import problem_hash
 
 CHUNK = 1_000
 ADJUDICATED, CONSENSUS, HUMAN = "adjudicated", "consensus", "human"
@@ -52,6 +53,11 @@ class Lesson:
     targets: Targets
     weight: float
     source: str
+
+    @property
+    def problem_hash(self) -> str:
+        """What tells the problem apart, whatever its case and punctuation."""
+        return problem_hash(self.problem)
 
 
 @dataclass(frozen=True, slots=True)
