@@ -21,10 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 CLAIMING = 8
 
 MADE = """
-INSERT INTO annotator_problem (project_id, external_id, text, content_hash, domain, subject, images, split)
+INSERT INTO annotator_problem (project_id, external_id, text, content_hash, domain, subject, images, benchmarks,
+  split)
 SELECT %(project)s, '', 'Problem ' || md5(n::text) || ' asks how many apples there are.',
   decode(md5('p' || n) || md5('q' || n), 'hex'), (ARRAY['math', 'code', 'physics'])[1 + n %% 3],
-  (ARRAY['algebra', 'number theory', 'geometry', 'sets'])[1 + n %% 4], '[]', 'train'
+  (ARRAY['algebra', 'number theory', 'geometry', 'sets'])[1 + n %% 4], '[]', '{}', 'train'
 FROM generate_series(1, %(rows)s / 4) n;
 INSERT INTO annotator_solution (project_id, problem_id, batch_id, external_id, steps, n_steps, content_hash, generator,
   derived_reason, meta, answer_correct)

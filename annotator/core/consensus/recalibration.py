@@ -11,16 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from annotator.core.calibration import logistic, logit, platt
 from annotator.core.intervals import Floats
 
 #: Fewer adjudicated audit items, or fewer wrong ones among them, cannot fit two numbers.
 MIN_ITEMS = 100
 MIN_WRONG = 5
-#: Claims beyond this count as this: the model's own certainty means little out there.
-_EDGE = 1e-4
-#: Variance of the prior around "claims are true" (slope 1, intercept 0), in logits.
-_PRIOR_VARIANCE = 4.0
-_IDENTITY = np.array([0.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +38,7 @@ class Recalibration:
         values = np.asarray(claimed, dtype=np.float64)
         if not self.fitted:
             return values
-        return np.asarray(_logistic(self.intercept + self.slope * _logit(values)))
+        return logistic(self.intercept + self.slope * logit(values))
 
 
 def recalibrate(claimed: npt.ArrayLike, right: npt.ArrayLike) -> Recalibration:
@@ -65,40 +61,5 @@ def recalibrate(claimed: npt.ArrayLike, right: npt.ArrayLike) -> Recalibration:
     means = (float(values.mean()), float(truth.mean())) if n else (None, None)
     if n < MIN_ITEMS or wrong < MIN_WRONG or n - wrong < MIN_WRONG:
         return Recalibration(1.0, 0.0, False, n, wrong, *means)
-    intercept, slope = _fit(_logit(values), truth)
+    intercept, slope = platt(logit(values), truth)
     return Recalibration(slope, intercept, True, n, wrong, *means)
-
-
-def _fit(score: Floats, truth: Floats) -> tuple[float, float]:
-    """Intercept and slope by Newton's steps, each halved until it gains: full ones can swing for ever."""
-    design = np.stack([np.ones(len(score)), score], axis=1)
-    weights = np.array([0.0, 1.0])
-    for _ in range(50):
-        chance = _logistic(design @ weights)
-        uphill = design.T @ (truth - chance) - (weights - _IDENTITY) / _PRIOR_VARIANCE
-        curve = (design * (chance * (1.0 - chance))[:, None]).T @ design + np.eye(2) / _PRIOR_VARIANCE
-        step = np.linalg.solve(curve, uphill)
-        if float(np.abs(step).max()) < 1e-9:
-            break
-        now = _objective(design, truth, weights)
-        while _objective(design, truth, weights + step) < now and float(np.abs(step).max()) > 1e-9:
-            step = step / 2.0
-        weights = weights + step
-    if weights[1] < 0.0:
-        return float(_logit(np.array([truth.mean()]))[0]), 0.0
-    return float(weights[0]), float(weights[1])
-
-
-def _objective(design: Floats, truth: Floats, weights: Floats) -> float:
-    scores = design @ weights
-    likelihood = float((truth * scores - np.logaddexp(0.0, scores)).sum())
-    return likelihood - float(((weights - _IDENTITY) ** 2).sum()) / (2.0 * _PRIOR_VARIANCE)
-
-
-def _logit(values: Floats) -> Floats:
-    inside = np.clip(values, _EDGE, 1.0 - _EDGE)
-    return np.asarray(np.log(inside) - np.log1p(-inside))
-
-
-def _logistic(scores: Floats) -> Floats:
-    return np.asarray(1.0 / (1.0 + np.exp(-scores)))
