@@ -14,8 +14,8 @@ from django.utils import timezone
 from annotator.core.labels import Mode
 from annotator.models import Annotation, Assignment, Gold, Project, QueueRow
 
-#: "Left" is counted up to here.
-LEFT_CAP = 100_000
+#: "Left" is counted up to here, so that a page costs the same beside a million solutions.
+LEFT_CAP = 1_000
 
 #: Published answers shown beside the guidelines.
 NOTES = 50
@@ -60,11 +60,12 @@ class Marked:
 
 @dataclass(frozen=True)
 class Progress:
-    """The person's own pace, and how many solutions they may still be given."""
+    """The person's own pace, and how many solutions they may still be given; with ``more``, at least so many."""
 
     mine_today: int
     mine_total: int
     left: int
+    more: bool = False
 
 
 @dataclass(frozen=True)
@@ -231,7 +232,8 @@ def progress(*, member_id: int, project_id: int) -> Progress:
     mine = Annotation.objects.filter(member_id=member_id, current=True).aggregate(
         today=Count("pk", filter=Q(submitted_at__gte=since)), total=Count("pk")
     )
-    left = QueueRow.objects.filter(project_id=project_id).open().unseen_by(member_id)[:LEFT_CAP].count()
+    left = QueueRow.objects.filter(project_id=project_id).open().unseen_by(member_id)[: LEFT_CAP + 1].count()
     # Each claim takes one off, be it work or gold; counting work alone would tell them apart.
     gold = Gold.objects.filter(project_id=project_id).usable(Gold.Use.HIDDEN).unseen_by(member_id)
-    return Progress(mine["today"], mine["total"], left=left + gold.count() if left else 0)
+    shown = left + gold.count() if left else 0
+    return Progress(mine["today"], mine["total"], left=min(shown, LEFT_CAP), more=shown > LEFT_CAP)

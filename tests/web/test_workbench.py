@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils.html import escape
 
 from annotator.models import Annotation, Assignment, Project, Role, Scorer
+from annotator.queries import workbench
 from tests import factories as make
 from tests.web.conftest import People, browser, signed_in_to
 
@@ -243,3 +244,13 @@ def test_every_page_has_a_policy_that_allows_no_inline_script(people: People, pr
     policy = people.annotator.get(PAGE)["Content-Security-Policy"]
     script = next(part for part in policy.split(";") if part.strip().startswith("script-src"))
     assert script.strip() == "script-src 'self'"
+
+
+def test_what_is_left_is_counted_up_to_a_cap_and_then_said_to_be_more(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workbench, "LEFT_CAP", 2)
+    for _ in range(4):
+        make.work(project)
+    page = signed_in_to(project, Role.ANNOTATOR).get("/p/maths/label/").content.decode()
+    assert "0 today · 2+ left" in page
