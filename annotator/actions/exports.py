@@ -1,139 +1,256 @@
-"""Labels leave: streamed, gold left out, and what was left out counted by its reason."""
+"""Labels leave: streamed, gold left out, what was left out counted by its reason, each export kept in a history."""
 
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
+
+from django.db import Error, transaction
+from django.db.models.functions import Now
 
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
-from annotator.core.codecs import codec_named
-from annotator.core.codecs.base import Codec, ExportRow
-from annotator.core.codecs.policies import (
-    AfterFirstErrorPolicy,
-    NeutralPolicy,
-    NeutralPolicyNeeded,
-    Policies,
-    check_policies,
+from annotator.actions.export_choices import Recipe
+from annotator.core.codecs.base import ExportRow
+from annotator.core.codecs.policies import NeutralPolicyNeeded, Policies, check_policies
+from annotator.core.codecs.rows import ExportTally
+from annotator.core.codecs.writing import (
+    Beside,
+    Format,
+    NoSoftLabels,
+    Values,
+    carries_soft,
+    format_named,
+    write,
 )
-from annotator.core.codecs.rows import ExportTally, write_rows
-from annotator.models import AuditEvent, Split
+from annotator.core.export_diff import Entry, Snapshot, signs
+from annotator.models import AuditEvent, ExportRun, Split
 from annotator.queries import exports as queries
-from annotator.queries.exports import Choice, LabelsFrom, LeftOut, Only
+from annotator.queries.export_filters import BadChoice, unknown_people
+from annotator.queries.exports import Choice, LabelsFrom, LeftOut
 from annotator.queries.manifest import Left, manifest
 
+__all__ = ["Export", "Recipe", "ask", "manifest_of", "resume", "start"]
 
-@dataclass(frozen=True)
-class Recipe:
-    """What to export. ``holdout`` None: with the formats that say which side a solution is on, and not without."""
 
-    format: str = "native"
-    labels: LabelsFrom = LabelsFrom.CONSENSUS
-    neutral: NeutralPolicy | None = None
-    after_first_error: AfterFirstErrorPolicy | None = None
-    include_gold: bool = False
-    holdout: bool | None = None
-    only: Only = field(default_factory=Only)
+@dataclass
+class Seen:
+    """What the rows of an export were: labels and rows by kind, and the labels themselves."""
 
-    def to_json(self) -> dict[str, Any]:
-        """The choices that were made, for a manifest and the log."""
-        named = {
-            "format": self.format,
-            "labels": self.labels.value,
-            "neutral": self.neutral.value if self.neutral else None,
-            "after_first_error": self.after_first_error.value if self.after_first_error else None,
-            "include_gold": self.include_gold,
-            "holdout": self.holdout,
-        }
-        return {name: value for name, value in named.items() if value is not None} | self.only.to_json()
+    labels: Counter[str] = field(default_factory=Counter)
+    sources: Counter[str] = field(default_factory=Counter)
+    splits: Counter[str] = field(default_factory=Counter)
+    snapshot: Snapshot = field(default_factory=Snapshot)
+    #: Whether rows are one person's each, so that a solution has several.
+    each: bool = False
+
+    def row(self, row: ExportRow) -> None:
+        """One row that was written."""
+        given = row.record.labels or [None] * len(row.record.steps)
+        self.labels.update(_NAMES[label] for label in given)
+        self.sources[row.label_source or "none"] += 1
+        self.splits[row.split or "none"] += 1
+        people = row.record.annotations
+        annotator = people[0].annotator if self.each and len(people) == 1 else ""
+        self.snapshot.add(Entry(row.key, row.record.external_id or f"#{row.key}", annotator, signs(given)))
+
+
+log = logging.getLogger(__name__)
+_NAMES = {1: "correct", 0: "neutral", -1: "incorrect", None: "not judged"}
 
 
 @dataclass
 class Export:
-    """Iterate over its lines once; then ``tally``, ``left_out`` and ``sha256`` are complete."""
+    """Iterate over its lines once; then ``tally``, ``left_out``, ``seen`` and ``sha256`` are complete.
+
+    ``run`` is its row in the history, None for a look at what an export would hold.
+    """
 
     lines: Iterator[bytes]
-    codec: Codec
+    codec: Format
     tally: ExportTally
     left_out: Counter[str]
+    seen: Seen
+    recipe: Recipe
+    project_id: int
+    run: ExportRun | None = None
+    size: int = 0
     _digest: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def __iter__(self) -> Iterator[bytes]:
-        for line in self.lines:
-            self._digest.update(line)
-            yield line
+        try:
+            for line in self.lines:
+                self._digest.update(line)
+                self.size += len(line)
+                yield line
+        except GeneratorExit:
+            self._broke_off("The download was broken off.")
+            raise
+        except Exception as error:
+            self._broke_off(f"{type(error).__name__}: {error}")
+            raise
+        self._done()
 
     @property
     def sha256(self) -> str:
         return self._digest.hexdigest()
 
     @property
+    def extension(self) -> str:
+        return "csv" if self.codec.name == "csv" else "jsonl"
+
+    @property
+    def media_type(self) -> str:
+        return "text/csv; charset=utf-8" if self.extension == "csv" else "application/jsonl"
+
+    @property
     def all_left_out(self) -> dict[str, int]:
         """Solutions (with ALL in a flat format: annotations) left out, by reason."""
         return dict(sorted((self.left_out + self.tally.left_out).items()))
 
+    def manifest(self) -> dict[str, Any]:
+        """What a finished export is."""
+        left = Left(
+            recipe=self.recipe.to_json(),
+            written=self.tally.written,
+            left_out=self.all_left_out,
+            lost_fields=list(self.codec.lost_fields),
+            lost=dict(sorted(self.tally.lost.items())),
+            label_semantics=self.codec.label_semantics,
+            sha256=self.sha256,
+            labels=dict(sorted(self.seen.labels.items())),
+            sources=dict(sorted(self.seen.sources.items())),
+            splits=dict(sorted(self.seen.splits.items())),
+        )
+        return manifest(project_id=self.project_id, left=left)
 
-def start(*, actor: Actor, recipe: Recipe) -> Export:
-    """An export that is ready to be read.
+    def _done(self) -> None:
+        if self.run is not None:
+            ExportRun.objects.filter(pk=self.run.pk).update(
+                state=ExportRun.State.DONE,
+                written=self.tally.written,
+                size=self.size,
+                sha256=self.sha256,
+                manifest=self.manifest(),
+                snapshot=self.seen.snapshot.content(),
+                error="",
+                finished_at=Now(),
+            )
 
-    Raises, before the first line: NotAllowed, UnknownFormat, PolicyNotSupported, and NeutralPolicyNeeded when a
-    neutral label would have to be written in a format that has none.
+    def _broke_off(self, why: str) -> None:
+        if self.run is None:
+            return
+        try:
+            ExportRun.objects.filter(pk=self.run.pk).update(
+                state=ExportRun.State.FAILED, error=why[:500], finished_at=Now()
+            )
+        except (Error, RuntimeError):  # a generator may be closed when there is no connection any more
+            log.warning("Export %s broke off (%s), and its row could not be told.", self.run.pk, why)
+
+
+@transaction.atomic
+def start(*, actor: Actor, recipe: Recipe, keep: bool = True, recipe_id: int | None = None) -> Export:
+    """An export that is ready to be read; ``keep`` False only looks at what it would hold, and leaves no run.
+
+    Raises, before the first line: NotAllowed, UnknownFormat, BadChoice, PolicyNotSupported, NoSoftLabels, and
+    NeutralPolicyNeeded when a neutral label would have to be written in a format that has none.
     """
-    access.require(actor, Verb.EXPORT)
-    codec = codec_named(recipe.format)
-    policies = Policies(recipe.neutral, recipe.after_first_error)
-    check_policies(codec, policies)
-    carries_all = codec.name == "native"
-    choice = Choice(
-        labels=recipe.labels,
-        include_gold=recipe.include_gold,
-        include_holdout=_with_holdout(recipe, carries_all),
-        one_row_each=not carries_all,
-        only=recipe.only,
-    )
-    if (
-        not codec.has_neutral
-        and codec.neutral_policies
-        and recipe.neutral is None
-        and queries.has_neutral(project_id=actor.project_id, choice=choice)
-    ):
-        raise NeutralPolicyNeeded(codec.name)
-    AuditEvent.objects.record(
-        "export:started",
-        f"export {codec.name}",
-        project_id=actor.project_id,
-        member_id=actor.member_id,
-        data=recipe.to_json(),
-    )
-    left_out: Counter[str] = Counter()
-    tally = ExportTally()
-    kept = _kept(queries.rows(project_id=actor.project_id, choice=choice), left_out)
-    return Export(write_rows(kept, codec, policies, tally), codec, tally, left_out)
+    form, choice = _checked(actor, recipe)
+    run = _record(actor, recipe, form, recipe_id) if keep else None
+    return _export(actor.project_id, recipe, form, choice, run)
 
 
-def _with_holdout(recipe: Recipe, carries_all: bool) -> bool:
-    """Whether the holdout may leave: as asked; asked for by its name; else where the format says which side it is."""
-    if recipe.holdout is not None:
-        return recipe.holdout
-    return carries_all or recipe.only.split == Split.HOLDOUT
+@transaction.atomic
+def ask(*, actor: Actor, recipe: Recipe, recipe_id: int | None = None) -> ExportRun:
+    """The row of an export that a worker is to make. Raises as `start`."""
+    form, _ = _checked(actor, recipe)
+    return _record(actor, recipe, form, recipe_id)
+
+
+def resume(*, run: ExportRun) -> Export:
+    """The export that a row asks for, from its beginning. Raises as `start`, but asks no rights."""
+    recipe = Recipe.from_json(run.options)
+    form = format_named(recipe.format)
+    return _export(run.project_id, recipe, form, _choice(recipe, form), run)
 
 
 def manifest_of(*, actor: Actor, recipe: Recipe, export: Export) -> dict[str, Any]:
     """What a finished export is, for a file beside it; ``card`` is a dataset card in Markdown. Raises NotAllowed."""
     access.require(actor, Verb.EXPORT)
-    left = Left(
-        recipe=recipe.to_json(),
-        written=export.tally.written,
-        left_out=export.all_left_out,
-        lost_fields=list(export.codec.lost_fields),
-        lost=dict(sorted(export.tally.lost.items())),
-        label_semantics=export.codec.label_semantics,
-        sha256=export.sha256,
+    return replace(export, recipe=recipe).manifest()
+
+
+def _checked(actor: Actor, recipe: Recipe) -> tuple[Format, Choice]:
+    access.require(actor, Verb.EXPORT)
+    form = format_named(recipe.format)
+    check_policies(form, Policies(recipe.neutral, recipe.after_first_error))
+    if recipe.values is Values.SOFT and not carries_soft(form):
+        raise NoSoftLabels(form.name)
+    strangers = unknown_people(actor.project_id, recipe.only.people)
+    if strangers:
+        raise BadChoice(f"Nobody here is called {', '.join(strangers)}; the members page lists pseudonyms.")
+    choice = _choice(recipe, form)
+    mute = not form.has_neutral and form.neutral_policies and recipe.neutral is None
+    if mute and queries.has_neutral(project_id=actor.project_id, choice=choice):
+        raise NeutralPolicyNeeded(form.name)
+    return form, choice
+
+
+def _choice(recipe: Recipe, form: Format) -> Choice:
+    carries_all = form.name == "native"
+    return Choice(
+        labels=recipe.labels,
+        include_gold=recipe.include_gold,
+        include_holdout=_with_holdout(recipe, says_split=form.name in ("native", "csv")),
+        one_row_each=not carries_all,
+        values=recipe.values,
+        only=recipe.only,
     )
-    return manifest(project_id=actor.project_id, left=left)
+
+
+def _with_holdout(recipe: Recipe, *, says_split: bool) -> bool:
+    """Whether the holdout may leave: as asked; asked for by its name; else where the format says which side it is."""
+    if recipe.holdout is not None:
+        return recipe.holdout
+    return says_split or recipe.only.split == Split.HOLDOUT
+
+
+def _record(actor: Actor, recipe: Recipe, form: Format, recipe_id: int | None) -> ExportRun:
+    AuditEvent.objects.record(
+        "export:started",
+        f"export {form.name}",
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        data=recipe.to_json(),
+    )
+    return ExportRun.objects.create(
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        recipe_id=recipe_id,
+        format=form.name,
+        options=recipe.to_json(),
+    )
+
+
+def _export(project_id: int, recipe: Recipe, form: Format, choice: Choice, run: ExportRun | None) -> Export:
+    left_out: Counter[str] = Counter()
+    tally, seen = ExportTally(), Seen(each=choice.one_row_each and choice.labels is LabelsFrom.ALL)
+    kept = _kept(queries.rows(project_id=project_id, choice=choice), left_out)
+    lines = write(
+        _in_parts(kept, recipe) if recipe.parts else kept,
+        form,
+        Policies(recipe.neutral, recipe.after_first_error),
+        tally,
+        beside=Beside(
+            weight=recipe.values is not Values.HARD, split=recipe.parts is not None and not recipe.parts.only
+        ),
+        written=seen.row,
+    )
+    return Export(lines, form, tally, left_out, seen, recipe, project_id, run)
 
 
 def _kept(rows: Iterator[ExportRow | LeftOut], left_out: Counter[str]) -> Iterator[ExportRow]:
@@ -142,3 +259,13 @@ def _kept(rows: Iterator[ExportRow | LeftOut], left_out: Counter[str]) -> Iterat
             left_out[row.reason] += 1
         else:
             yield row
+
+
+def _in_parts(rows: Iterator[ExportRow], recipe: Recipe) -> Iterator[ExportRow]:
+    """The rows with their part as their split; of one part alone where it is named."""
+    parts = recipe.parts
+    assert parts is not None
+    for row in rows:
+        part = parts.of(row.record.problem.text, holdout=row.split == Split.HOLDOUT)
+        if parts.only in ("", part):
+            yield replace(row, split=part)

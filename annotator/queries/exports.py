@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from django.db.models import Prefetch, Q, QuerySet
 
 from annotator.core import labels as rules
 from annotator.core.codecs.base import Consensus as ConsensusNote
 from annotator.core.codecs.base import ExportRow, ExportScore, Selection
-from annotator.core.labels import Label, accept_bit
+from annotator.core.codecs.writing import Values
+from annotator.core.labels import CENSORED, Label, accept_bit
+from annotator.core.soft import soft_labels, weight
 from annotator.core.solutions import ImportedAnnotation, ProblemText, SolutionRecord, Step, judged_mask
 from annotator.models import Adjudication, Annotation, Consensus, Score, Solution, Split
 from annotator.queries.export_filters import LabelsFrom, Only, passing
 
 CHUNK = 500
+#: Labels that people's votes and their posterior speak of; what was decided or brought stands by itself.
+_AGREED = ("human", "consensus")
 __all__ = ["Choice", "LabelsFrom", "LeftOut", "Only", "has_neutral", "rows"]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which solutions and whose labels. ``one_row_each``: with ALL, a row per annotation rather than per solution."""
+    """Which solutions and whose labels. ``one_row_each``: with ALL, a row per annotation rather than per solution.
+
+    ``values`` other than HARD: rows carry a weight, with SOFT their labels as probabilities as well.
+    """
 
     labels: LabelsFrom = LabelsFrom.CONSENSUS
     include_gold: bool = False
     include_holdout: bool = True
     one_row_each: bool = False
+    values: Values = Values.HARD
     only: Only = field(default_factory=Only)
 
 
@@ -109,13 +117,13 @@ def _of(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
         yield LeftOut("holdout")
         return
     if is_gold:
-        yield _row(solution, _gold_labels(solution), "gold")
+        yield _valued(_row(solution, _gold_labels(solution), "gold"), choice)
         return
     if choice.labels is LabelsFrom.ALL:
         yield from _every_annotation(solution, choice)
         return
     found = _labels(solution, choice.labels)
-    yield found if isinstance(found, LeftOut) else _row(solution, *found)
+    yield found if isinstance(found, LeftOut) else _valued(_row(solution, *found), choice)
 
 
 def _labels(solution: Solution, source: LabelsFrom) -> tuple[Sequence[int | None], str] | LeftOut:
@@ -148,11 +156,11 @@ def _every_annotation(solution: Solution, choice: Choice) -> Iterator[ExportRow 
     elif not choice.one_row_each:
         found = _labels(solution, LabelsFrom.CONSENSUS)
         labels, source = (None, None) if isinstance(found, LeftOut) else found
-        yield _row(solution, labels, source, annotations)
+        yield _valued(_row(solution, labels, source, annotations), choice)
     else:
         for annotation in annotations:
             if annotation.counted:
-                yield _row(solution, annotation.labels, "human", [annotation])
+                yield _valued(_row(solution, annotation.labels, "human", [annotation]), choice)
             else:
                 yield LeftOut("not_counted")
 
@@ -205,7 +213,29 @@ def _row(
         scores=tuple(map(_score, solution.scores.all())),
         selection=_selection(annotations),
         split=problem.split,
+        key=solution.pk,
     )
+
+
+def _valued(row: ExportRow, choice: Choice) -> ExportRow:
+    """The row with its weight and its soft labels, where they were asked for."""
+    labels = row.record.labels
+    if choice.values is Values.HARD or labels is None:
+        return row
+    agreed = row.label_source in _AGREED and not (choice.labels is LabelsFrom.ALL and choice.one_row_each)
+    posterior = row.consensus.posterior if agreed and row.consensus else None
+    counted = [each.labels for each in row.record.annotations if each.counted and _ended(each)]
+    people = counted if row.label_source in _AGREED else []
+    judged = judged_mask(row.record.steps)
+    return replace(
+        row,
+        weight=weight(labels, judged, posterior, people),
+        soft=soft_labels(labels, posterior, people) if choice.values is Values.SOFT else None,
+    )
+
+
+def _ended(annotation: ImportedAnnotation) -> bool:
+    return annotation.finish_reason not in {reason.value for reason in CENSORED}
 
 
 def _first_error(

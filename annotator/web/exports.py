@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from annotator.actions import access, exports
 from annotator.actions.access import Actor, Verb
-from annotator.actions.exports import Recipe
+from annotator.actions.export_choices import Recipe
 from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
 from annotator.models import Split

@@ -9,7 +9,7 @@ import orjson
 from annotator.actions import consensus, exports
 from annotator.actions.access import operator
 from annotator.actions.exports import Export, Recipe
-from annotator.core.labels import Mode
+from annotator.core.labels import Mode, stop
 from annotator.models import Adjudication, Annotation, Project, ReferenceLabels, Solution
 from tests import factories as make
 
@@ -33,10 +33,14 @@ def said(solution: Solution, *labels: int | None, **fields: Any) -> Annotation:
     implied = "found_error" if -1 in labels and solution.project.mode == Mode.FIRST_ERROR else "solution"
     made = Annotation.objects.create(
         solution=solution,
-        member=make.member(solution.project),
         n_steps=len(labels),
         labels=list(labels),
-        **{"finish_reason": implied, **fields},
+        stop=stop(labels, [step["judged"] for step in solution.steps]),
+        **{
+            "finish_reason": implied,
+            **fields,
+            "member": fields.get("member") or make.member(solution.project),
+        },
     )
     consensus.update(solution_id=solution.pk)
     return made

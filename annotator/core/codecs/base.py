@@ -120,7 +120,9 @@ class ExportRow:
     """One solution as it leaves.
 
     ``record`` carries the labels to write, the annotations and the gold masks (``accept``); ``label_source``
-    says where these labels come from. ``flags`` are whatever marks the project keeps, strings or objects.
+    says where these labels come from. ``flags`` are whatever marks the project keeps, strings or objects. ``key``
+    tells solutions apart within one installation; ``soft`` are the labels as probabilities (core.soft), where they
+    were asked for.
     """
 
     record: SolutionRecord
@@ -131,6 +133,8 @@ class ExportRow:
     flags: tuple[Any, ...] = ()
     split: str | None = None
     weight: float | None = None
+    key: int = 0
+    soft: tuple[float | None, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from annotator.core.solutions import (
     judged_mask,
 )
 
-EXPORT_ONLY = frozenset({"label_source", "consensus", "scores", "selection", "split", "weight"})
+EXPORT_ONLY = frozenset({"label_source", "consensus", "scores", "selection", "split", "weight", "soft"})
 _FIELDS = """
 id problem generator steps solution final_answer answer_correct labels first_error mode annotations gold flags
 meta
@@ -44,6 +44,7 @@ class Native:
     neutral_policies: frozenset[NeutralPolicy] = frozenset()
     after_first_error_policies: frozenset[AfterFirstErrorPolicy] = frozenset()
     lost_fields: tuple[str, ...] = ()
+    carries_soft = True
     sample: Mapping[str, Any] = {
         "id": "sample-0",
         "problem": {
@@ -148,6 +149,8 @@ class Native:
             "weight": row.weight,
             "meta": meta,
         }
+        if row.soft is not None:
+            value["soft"] = list(row.soft)
         return Written((value,))
 
 

@@ -5,15 +5,16 @@ The trainer's fields are options; these are the ones of its own example: ``input
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotator.core.codecs import tagged
 from annotator.core.codecs.base import ExportRow, ReadOptions, Written
 from annotator.core.codecs.fields import Fields, check_cut, check_length
-from annotator.core.codecs.flat import lost_context
+from annotator.core.codecs.flat import flatten, lost_context
 from annotator.core.codecs.policies import Policies
 from annotator.core.codecs.tagged import TAG
+from annotator.core.labels import Label
 from annotator.core.solutions import ProblemText, SolutionRecord
 
 _KEYS = ("input", "value")
@@ -27,6 +28,7 @@ class OpenRlhf(tagged.WithProblem):
     """
 
     name = "openrlhf"
+    carries_soft = True
     told_by = "input, and value as a list of labels"
     label_semantics = "+ or 1: correct (or neutral, by the exporter's policy); -, 0 or -1: incorrect"
     sample: Mapping[str, Any] = {
@@ -51,6 +53,20 @@ class OpenRlhf(tagged.WithProblem):
         steps = tagged.judged_texts(record, policies, self.name)
         value = {
             "input": tagged.join(record.problem.text, steps, {True: TAG, False: TAG}),
-            "value": ["+" if correct else "-" for _, correct in steps if correct is not None],
+            "value": _values(row, [correct for _, correct in steps]),
         }
         return Written((value,), lost_context(record))
+
+
+def _values(row: ExportRow, known: Sequence[bool | None]) -> list[str | float]:
+    """Signs; or the steps' own probabilities where they were asked for, 1 or 0 where a policy speaks."""
+    if row.soft is None:
+        return ["+" if correct else "-" for correct in known if correct is not None]
+    flat = flatten(row.record.steps, row.record.labels).steps
+    values: list[str | float] = []
+    for step, correct in zip(flat, known, strict=False):
+        soft = row.soft[step.index]
+        if correct is not None:
+            own = soft is not None and correct == (step.label != Label.INCORRECT)
+            values.append(float(soft) if own and soft is not None else float(correct))
+    return values
