@@ -12,13 +12,15 @@ from annotator import jobs
 from annotator.actions import (
     cases,
     consensus,
+    import_jobs,
     ordering,
     quality,
     queueing,
     scoring,
     screening,
     standing,
-    uploads,
+    training,
+    training_run,
 )
 from annotator.jobs import Claimed
 from annotator.models import Annotation
@@ -84,8 +86,13 @@ def update_standing(job: Claimed) -> None:
 
 
 def import_upload(job: Claimed) -> None:
-    """Import a file that somebody brought to the import page."""
-    uploads.run(job=job, extend=lambda: jobs.extend(job))
+    """Import a file that somebody uploaded, or what is left of it."""
+    import_jobs.run(job=job, extend=lambda: jobs.extend(job))
+
+
+def train(job: Claimed) -> None:
+    """Train a scorer on what people labelled."""
+    training_run.run(job=job)
 
 
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
@@ -98,6 +105,7 @@ HANDLERS: dict[str, Callable[[Claimed], None]] = {
     "scoring.plan": plan_scoring,
     "scoring.score_batch": score_batch,
     "standing.update": update_standing,
+    "training.run": train,
 }
 
 
@@ -144,3 +152,9 @@ def reclaim() -> int:
 def look_at_scorers() -> int:
     """Look whether model servers serve another model than before."""
     return scoring.look_at_all()
+
+
+@shared_task(name="annotator.tasks.look_at_training")
+def look_at_training() -> int:
+    """Begin what projects want trained after so many labels or hours."""
+    return training.look_at_all()

@@ -10,11 +10,12 @@ from enum import StrEnum
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
+from annotator.actions import import_copy as cells
 from annotator.core import labels as rules
 from annotator.core.codecs.base import ImportRow, RowError
 from annotator.core.labels import FinishReason, InvalidLabels, Mode
 from annotator.core.solutions import ImportedAnnotation, SolutionRecord, digest, judged_mask
-from annotator.models import Annotation, Gold, Membership, Project, ReferenceLabels, Solution
+from annotator.models import Annotation, Gold, Membership, Project
 
 #: Under this name go labels of a file that doesn't say whose they are.
 UNNAMED = "imported"
@@ -43,16 +44,22 @@ class Prepared:
 
     record: SolutionRecord
     content_hash: bytes
+    problem_hash: bytes
     accept: tuple[int, ...] | None = None
     annotations: tuple[ImportedAnnotation, ...] = ()
 
 
 @dataclass(frozen=True)
 class Known:
-    """A written solution and the row it came from."""
+    """A solution that is in the database, and a row that says something of it."""
 
-    solution: Solution
+    solution_id: int
     row: Prepared
+    holdout: bool = False
+
+    @property
+    def n_steps(self) -> int:
+        return len(self.row.record.steps)
 
 
 def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared | RowError:
@@ -60,9 +67,9 @@ def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared |
     record = row.record
     if len(record.steps) > SMALLINT:
         return RowError(row.line, "steps", f"expected at most {SMALLINT:,} steps, got {len(record.steps):,}")
-    content_hash = record.content_hash()
+    hashes = record.content_hash(), digest(record.problem.text)
     if labels_as is LabelsAs.REFERENCE:
-        return Prepared(record, content_hash)
+        return Prepared(record, *hashes)
     if labels_as.is_gold:
         accept = record.accept or (rules.accept_masks(record.labels) if record.labels else None)
         if accept is None or not any(accept):
@@ -71,8 +78,8 @@ def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared |
                 "labels",
                 f"expected labels or gold.accept, since the file is imported as {labels_as.value}",
             )
-        return Prepared(record, content_hash, accept=accept)
-    return _with_annotations(row, project, content_hash)
+        return Prepared(record, *hashes, accept=accept)
+    return _with_annotations(row, project, hashes)
 
 
 #: What the columns hold.
@@ -80,7 +87,7 @@ SMALLINT = 32_767
 PSEUDONYM = 60
 
 
-def _with_annotations(row: ImportRow, project: Project, content_hash: bytes) -> Prepared | RowError:
+def _with_annotations(row: ImportRow, project: Project, hashes: tuple[bytes, bytes]) -> Prepared | RowError:
     record, mode = row.record, Mode(project.mode)
     annotations = tuple(_in_mode(annotation, record, mode) for annotation in record.annotations)
     if not annotations and record.labels:
@@ -99,7 +106,7 @@ def _with_annotations(row: ImportRow, project: Project, content_hash: bytes) -> 
             )
         except InvalidLabels as error:
             return RowError(row.line, f"annotations[{index}].labels", f"{error} (project mode: {mode.value})")
-    return Prepared(record, content_hash, annotations=annotations)
+    return Prepared(record, *hashes, annotations=annotations)
 
 
 def _in_mode(annotation: ImportedAnnotation, record: SolutionRecord, mode: Mode) -> ImportedAnnotation:
@@ -112,24 +119,14 @@ def _in_mode(annotation: ImportedAnnotation, record: SolutionRecord, mode: Mode)
 
 def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs) -> None:
     """Store what the rows say, as what they are imported as. Reference labels are kept in every case."""
-    references = [
-        ReferenceLabels(
-            solution=known.solution,
-            n_steps=known.solution.n_steps,
-            labels=list(known.row.record.labels),
-            first_error=known.row.record.first_error,
-        )
-        for known in written
-        if known.row.record.labels is not None
-    ]
-    ReferenceLabels.objects.bulk_create(references)
+    write_references(written)
     if labels_as.is_gold:
         practice = labels_as is LabelsAs.PRACTICE
         Gold.objects.bulk_create(
             Gold(
-                solution=known.solution,
+                solution_id=known.solution_id,
                 project=project,
-                n_steps=known.solution.n_steps,
+                n_steps=known.n_steps,
                 accept=list(known.row.accept or ()),
                 source=Gold.Source.IMPORT,
                 use=Gold.Use.PRACTICE if practice else Gold.Use.HIDDEN,
@@ -139,6 +136,22 @@ def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs
         )
     if labels_as is LabelsAs.ANNOTATIONS:
         _write_annotations(written, project)
+
+
+def write_references(written: Sequence[Known]) -> None:
+    """Keep the labels that these rows bring; a solution has them once."""
+    lines = [
+        cells.line(
+            cells.number(known.solution_id),
+            cells.number(known.n_steps),
+            cells.labels(known.row.record.labels),
+            cells.number(known.row.record.first_error),
+        )
+        for known in written
+        if known.row.record.labels is not None
+    ]
+    if lines:
+        cells.copy_in("annotator_referencelabels", cells.REFERENCE, lines)
 
 
 def _note(meta: Mapping[str, object]) -> str:
@@ -159,9 +172,9 @@ def _write_annotations(written: Sequence[Known], project: Project) -> None:
             version = done[each.annotator] = done.get(each.annotator, 0) + 1
             rows.append(
                 Annotation(
-                    solution=known.solution,
+                    solution_id=known.solution_id,
                     member=members[each.annotator],
-                    n_steps=known.solution.n_steps,
+                    n_steps=known.n_steps,
                     version=version,
                     current=version == seen[each.annotator],
                     labels=list(each.labels),

@@ -1,52 +1,79 @@
 """Bringing solutions in: streamed, idempotent by content, good rows kept whatever the bad ones do.
 
 A file is read in chunks; each chunk is one transaction that writes problems, solutions, queue rows, labels and the
-scoring jobs. Running the same file again finds every solution already there.
+scoring jobs, and with them how far the import is. So an import that was killed goes on behind its last written chunk
+with exact counts, and one that another process has taken over writes nothing. Running a file anew finds every
+solution already there.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
-from django.db import connection, transaction
+from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from annotator.actions import access, scoring
+from annotator.actions import access, import_chunks
 from annotator.actions.access import Actor, Verb
-from annotator.actions.import_rows import Known, LabelsAs, Prepared, prepare, write_labels
+from annotator.actions.import_chunks import Into, Outcome
+from annotator.actions.import_rows import LabelsAs
 from annotator.core.codecs import codec_named
 from annotator.core.codecs.base import Codec, ImportRow, RowError
 from annotator.core.codecs.detect import FormatNotDetected, detect
-from annotator.core.codecs.rows import first_error, first_objects, read_rows
+from annotator.core.codecs.rows import Item, first_error, first_objects, read_items
 from annotator.core.codecs.sources import ByteFile
-from annotator.core.sampling import in_holdout
 from annotator.core.segmentation import Rule
-from annotator.core.solutions import digest
-from annotator.models import AuditEvent, ImportBatch, Problem, Project, QueueRow, Scorer, Solution, Split
+from annotator.jobs import LeaseLost
+from annotator.models import AuditEvent, ImportBatch, Project
 
-CHUNK = 500
+State = ImportBatch.State
+#: What can be asked of a running import.
+PAUSE, CANCEL = "pause", "cancel"
+#: A chunk ends with the line that brings it to so many rows, or to so many bytes.
+CHUNK, CHUNK_BYTES = 2_000, 8 * 1024 * 1024
 #: Errors kept with the batch; all are counted.
 KEPT_ERRORS = 1_000
-_chance = random.SystemRandom()
+#: How often a chunk is tried where others write the same solutions beside the import.
+TRIES = 3
+
+
+class Overtaken(LeaseLost):
+    """Another process has gone on with this import: stop, and write nothing more."""
+
+
+class CannotGoOn(ValueError):
+    """An import that is over, or a file that is not the one it began with; the message says which."""
+
+
+class _Asked(Exception):
+    """Somebody asked to pause or cancel."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What to import and how to read it."""
+    """What to import and how to read it. ``size`` in bytes, 0 where it isn't known."""
 
     file: ByteFile
     filename: str
     format: str = "auto"
     labels_as: LabelsAs = LabelsAs.REFERENCE
     segment_rule: str = Rule.AUTO
+    overwrite: bool = False
+    size: int = 0
+
+
+class Rejects(Protocol):
+    """Where rows go that are not imported."""
+
+    def add(self, rows: Sequence[RowError], at: int) -> int:
+        """Keep them behind the first ``at`` bytes, and nothing else; returns where they end."""
 
 
 @dataclass
 class Report:
-    """What became of the rows; imported + duplicates + rejected = read."""
+    """What became of the rows; imported + duplicates + rejected = read, and ``updated`` are among the duplicates."""
 
     batch: int
     format: str
@@ -54,57 +81,60 @@ class Report:
     read: int = 0
     imported: int = 0
     duplicates: int = 0
+    updated: int = 0
     rejected: int = 0
+    position: int = 0
+    state: str = State.RUNNING
     errors: list[RowError] = field(default_factory=list)
 
-    def reject(self, error: RowError) -> None:
-        self.rejected += 1
-        if len(self.errors) < KEPT_ERRORS:
-            self.errors.append(replace(error, given=None))  # it may be long, and there may be many
+    def with_(self, done: Outcome, lines: int) -> Report:
+        """With a chunk's outcome added."""
+        room = KEPT_ERRORS - len(self.errors)
+        kept = [replace(error, given=None) for error in done.refused[:room]]  # it may be long
+        return replace(
+            self,
+            read=self.read + done.read,
+            imported=self.imported + done.imported,
+            duplicates=self.duplicates + done.duplicates,
+            updated=self.updated + done.updated,
+            rejected=self.rejected + len(done.refused),
+            position=self.position + lines,
+            errors=self.errors + kept,
+        )
 
 
-def run(
-    *,
-    actor: Actor,
-    source: Source,
-    progress: Callable[[Report], None] = lambda _: None,
-    rejected: Callable[[RowError], None] = lambda _: None,
-) -> Report:
-    """Read the file to its end. Raises UnknownFormat or FormatNotDetected before anything is written.
+def run(*, actor: Actor, source: Source, progress: Callable[[Report], None] = lambda _: None) -> Report:
+    """Read a file to its end. Raises UnknownFormat or FormatNotDetected before anything is written.
 
-    ``progress`` is told after each chunk, ``rejected`` of each row that is not imported, with what was given.
+    ``progress`` is told after each chunk.
     """
     access.require(actor, Verb.IMPORT)
     codec, reason = choose_codec(source)
-    batch = _open(actor, source, codec)
-    report = Report(batch.pk, codec.name, reason)
-    project = Project.objects.get(pk=actor.project_id)
-    try:
-        for chunk in _chunks(read_rows(source.file, codec, source.segment_rule), CHUNK):
-            after = replace(report, errors=list(report.errors))
-            refused = _write_chunk(chunk, project, batch, source.labels_as, after)
-            report = after  # only now: what a chunk that failed had counted was rolled back with it
-            for row in refused:
-                rejected(row)
-            progress(report)
-    except BaseException:
-        _close(batch, report, ImportBatch.State.FAILED)
-        raise
-    _close(batch, report, ImportBatch.State.DONE)
-    return report
+    batch = open_batch(actor=actor, source=source, codec=codec, reason=reason)
+    return go_on(batch=batch, file=source.file, progress=progress)
 
 
-@transaction.atomic
-def _open(actor: Actor, source: Source, codec: Codec) -> ImportBatch:
-    batch = ImportBatch.objects.create(
-        project_id=actor.project_id,
-        member_id=actor.member_id,
-        filename=source.filename[-255:],
-        format=codec.name,
-        labels_as=source.labels_as.value,
-    )
-    _record("import:started", batch, {"format": batch.format, "labels_as": batch.labels_as})
-    return batch
+def resume(
+    *, actor: Actor, batch_id: int, source: Source, progress: Callable[[Report], None] = lambda _: None
+) -> Report:
+    """Go on with an import from a file at hand, which must be the one it began with. Raises CannotGoOn.
+
+    How the file is read is the batch's to say, not the source's.
+    """
+    access.require(actor, Verb.IMPORT)
+    batch = ImportBatch.objects.filter(project_id=actor.project_id, pk=batch_id).first()
+    if batch is None:
+        raise CannotGoOn(f"There is no import {batch_id} in this project.")
+    if not batch.is_open:
+        raise CannotGoOn(f"Import {batch_id} is {batch.state}; there is nothing to go on with.")
+    if batch.upload is not None:
+        raise CannotGoOn(f"Import {batch_id} is a worker's; go on with it on the page Import.")
+    if batch.size != source.size:
+        raise CannotGoOn(
+            f"Import {batch_id} began with a file of {batch.size:,} bytes; this one has {source.size:,}."
+        )
+    record("import:resumed", batch, {"position": batch.position}, actor)
+    return go_on(batch=batch, file=source.file, progress=progress)
 
 
 def choose_codec(source: Source) -> tuple[Codec, str]:
@@ -120,154 +150,172 @@ def choose_codec(source: Source) -> tuple[Codec, str]:
 
 
 @transaction.atomic
+def open_batch(*, actor: Actor, source: Source, codec: Codec, reason: str, **more: Any) -> ImportBatch:
+    """The row of an import that begins; ``more`` are further fields of it."""
+    batch = ImportBatch.objects.create(
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        filename=source.filename[-255:],
+        format=codec.name,
+        reason=reason,
+        labels_as=source.labels_as.value,
+        segment=source.segment_rule,
+        overwrite=source.overwrite,
+        size=source.size,
+        **more,
+    )
+    record("import:started", batch, {"format": batch.format, "labels_as": batch.labels_as}, actor)
+    return batch
+
+
+def go_on(
+    *,
+    batch: ImportBatch,
+    file: ByteFile,
+    progress: Callable[[Report], None] = lambda _: None,
+    rejects: Rejects | None = None,
+) -> Report:
+    """Read the file from where the batch stands to its end, or until somebody asks for a halt.
+
+    Raises Overtaken where another process goes on with it; whatever else it raises leaves the batch FAILED, to be gone
+    on with.
+    """
+    report = report_of(batch)
+    into = Into(
+        Project.objects.get(pk=batch.project_id), batch.pk, LabelsAs(batch.labels_as), batch.overwrite
+    )
+    if not ImportBatch.objects.filter(pk=batch.pk, state=batch.state).update(state=State.RUNNING):
+        raise Overtaken(f"import {batch.pk}")
+    items = read_items(file, codec_named(batch.format), batch.segment, skip=batch.position)
+    try:
+        for rows, lines in _chunks(items):
+            report = _step(rows, lines, into, report, file, rejects)
+            progress(report)
+    except _Asked:
+        return _halt(report)
+    except LeaseLost:
+        raise  # whoever holds it now says what becomes of it
+    except BaseException:
+        close(report, State.FAILED)
+        raise
+    return close(report, State.DONE)
+
+
+def report_of(batch: ImportBatch) -> Report:
+    """What was counted before."""
+    errors = [
+        RowError(each["line"], each["field"], each["message"], each.get("file", "")) for each in batch.errors
+    ]
+    return Report(
+        batch=batch.pk,
+        format=batch.format,
+        reason=batch.reason,
+        read=batch.read,
+        imported=batch.imported,
+        duplicates=batch.duplicates,
+        updated=batch.updated,
+        rejected=batch.rejected,
+        position=batch.position,
+        errors=errors,
+    )
+
+
+def _step(
+    rows: Sequence[ImportRow | RowError],
+    lines: int,
+    into: Into,
+    report: Report,
+    file: ByteFile,
+    rejects: Rejects | None,
+) -> Report:
+    """Write a chunk; once more where somebody else wrote one of its solutions at that moment."""
+    for attempt in range(1, TRIES + 1):
+        try:
+            with transaction.atomic():
+                return _write_chunk(rows, lines, into, report, file, rejects)
+        except IntegrityError:
+            if attempt == TRIES:
+                raise
+    raise AssertionError("unreachable")
+
+
 def _write_chunk(
     rows: Sequence[ImportRow | RowError],
-    project: Project,
-    batch: ImportBatch,
-    labels_as: LabelsAs,
+    lines: int,
+    into: Into,
     report: Report,
-) -> list[RowError]:
-    """Write one chunk; returns the rows that were rejected.
-
-    One import writes to a project at a time, so that "is it there already?" has one answer.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, project.pk])
-    report.read += len(rows)
-    prepared: list[Prepared] = []
-    refused: list[RowError] = []
-    for row in rows:
-        made = row if isinstance(row, RowError) else prepare(row, project, labels_as)
-        if isinstance(made, RowError):
-            refused.append(replace(made, part=row.part, given=row.given))
-            report.reject(refused[-1])
-        else:
-            prepared.append(made)
-    fresh = _unknown(prepared, project, report)
-    if fresh:
-        written = _write_solutions(fresh, project, batch)
-        write_labels(written, project, labels_as)
-        if not labels_as.is_gold:
-            _queue(written, project)
-        for scorer in Scorer.objects.filter(project=project):
-            scoring.enqueue_scoring(scorer=scorer, solution_ids=[known.solution.pk for known in written])
-    report.imported += len(fresh)
-    return refused
-
-
-#: Names our advisory locks among others' in the same database.
-_LOCK_CLASS = 0x57E9
-
-
-def _unknown(prepared: Sequence[Prepared], project: Project, report: Report) -> list[Prepared]:
-    """Rows whose content is neither in the project nor earlier in the chunk."""
-    hashes = [each.content_hash for each in prepared]
-    known = {
-        bytes(found)
-        for found in Solution.objects.filter(project=project, content_hash__in=hashes).values_list(
-            "content_hash", flat=True
-        )
-    }
-    fresh = []
-    for each in prepared:
-        if each.content_hash in known:
-            report.duplicates += 1
-        else:
-            known.add(each.content_hash)
-            fresh.append(each)
-    return fresh
-
-
-def _write_solutions(fresh: Sequence[Prepared], project: Project, batch: ImportBatch) -> list[Known]:
-    problems = _problems(fresh, project)
-    made = Solution.objects.bulk_create(
-        [
-            Solution(
-                project=project,
-                problem=problems[digest(each.record.problem.text)],
-                batch=batch,
-                external_id=each.record.external_id,
-                steps=[step.to_json() for step in each.record.steps],
-                n_steps=len(each.record.steps),
-                content_hash=each.content_hash,
-                generator=dict(each.record.generator),
-                final_answer=each.record.final_answer,
-                answer_correct=each.record.answer_correct,
-                meta=dict(each.record.meta),
-            )
-            for each in fresh
-        ]
+    file: ByteFile,
+    rejects: Rejects | None,
+) -> Report:
+    """The chunk's rows and, in the same transaction, how far the import is."""
+    done = import_chunks.write(rows, into)
+    after = report.with_(done, lines)
+    held = ImportBatch.objects.select_for_update(no_key=True).only(
+        "asked", "position", "state", "rejected_bytes"
     )
-    return [Known(solution, each) for solution, each in zip(made, fresh, strict=True)]
+    batch = held.get(pk=into.batch_id)
+    if batch.position != report.position or batch.state != State.RUNNING:
+        raise Overtaken(f"import {batch.pk}")
+    if batch.asked:
+        raise _Asked
+    values = _counts(after) | {"position": after.position, "passed": _passed(file)}
+    if len(after.errors) > len(report.errors):
+        values["errors"] = [error.to_json() for error in after.errors]
+    if rejects is not None and done.refused:
+        values["rejected_bytes"] = rejects.add(done.refused, batch.rejected_bytes)
+    ImportBatch.objects.filter(pk=into.batch_id).update(**values)
+    return after
 
 
-def _problems(fresh: Sequence[Prepared], project: Project) -> dict[bytes, Problem]:
-    """The chunk's problems by the hash of their text, made where they are new, each with its side of the split."""
-    records = {digest(each.record.problem.text): each.record.problem for each in fresh}
-    rows = Problem.objects.filter(project=project, content_hash__in=list(records))
-    found = {bytes(problem.content_hash): problem for problem in rows}
-    missing = [
-        Problem(
-            project=project,
-            external_id=problem.external_id,
-            text=problem.text,
-            content_hash=content_hash,
-            answer=problem.answer,
-            solution=problem.solution,
-            domain=problem.domain,
-            subject=problem.subject,
-            split=Split.HOLDOUT if in_holdout(project.split_key, problem.text) else Split.TRAIN,
-        )
-        for content_hash, problem in records.items()
-        if content_hash not in found
-    ]
-    made = Problem.objects.bulk_create(missing)
-    return found | {bytes(problem.content_hash): problem for problem in made}
+def _passed(file: ByteFile) -> int:
+    tell = getattr(file, "tell", None)
+    return int(tell()) if tell is not None else 0
 
 
-def _queue(written: Sequence[Known], project: Project) -> None:
-    rows = []
-    for known in written:
-        holdout = known.solution.problem.split == Split.HOLDOUT
-        rows.append(
-            QueueRow(
-                solution=known.solution,
-                project=project,
-                holdout=holdout,
-                shuffle=_chance.random(),
-                wanted=project.labels_holdout if holdout else project.labels_train,
-                audit_owed=0 if holdout else project.labels_audit,
-            )
-        )
-    QueueRow.objects.bulk_create(rows)
+def _counts(report: Report) -> dict[str, Any]:
+    names = ("read", "imported", "duplicates", "updated", "rejected")
+    return {name: getattr(report, name) for name in names}
 
 
 @transaction.atomic
-def _close(batch: ImportBatch, report: Report, state: ImportBatch.State) -> None:
-    ImportBatch.objects.filter(pk=batch.pk).update(
-        state=state,
-        read=report.read,
-        imported=report.imported,
-        duplicates=report.duplicates,
-        rejected=report.rejected,
-        errors=[error.to_json() for error in report.errors],
-        finished_at=Now(),
-    )
-    _record(f"import:{state.value}", batch, {"read": report.read, "imported": report.imported})
+def _halt(report: Report) -> Report:
+    """Do what is asked by now; where that was taken back meanwhile, whoever did has a worker go on."""
+    batch = ImportBatch.objects.select_for_update(no_key=True).get(pk=report.batch)
+    if not batch.asked:
+        return report
+    return close(report, State.CANCELLED if batch.asked == CANCEL else State.PAUSED)
 
 
-def _record(name: str, batch: ImportBatch, data: dict[str, Any]) -> None:
+@transaction.atomic
+def close(report: Report, state: ImportBatch.State) -> Report:
+    """The end of a run: of the import, too, unless it can be gone on with."""
+    batch = ImportBatch.objects.get(pk=report.batch)
+    over = state in {State.DONE, State.CANCELLED}
+    ImportBatch.objects.filter(pk=batch.pk).update(state=state, asked="", finished_at=Now() if over else None)
+    record(f"import:{state.value}", batch, {"read": report.read, "imported": report.imported})
+    return replace(report, state=state.value)
+
+
+def record(name: str, batch: ImportBatch, data: dict[str, Any], actor: Actor | None = None) -> None:
+    """An event of an import: somebody's, or (no actor) of whoever began it."""
     AuditEvent.objects.record(
-        name, f"import {batch.pk}", project_id=batch.project_id, member_id=batch.member_id, data=data
+        name,
+        f"import {batch.pk}",
+        project_id=batch.project_id,
+        member_id=actor.member_id if actor else batch.member_id,
+        data=data,
     )
 
 
-def _chunks(rows: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    chunk: list[Any] = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
+def _chunks(items: Iterable[Item]) -> Iterator[tuple[list[ImportRow | RowError], int]]:
+    """Whole lines, as many as make a chunk: their rows, and how many lines."""
+    rows: list[ImportRow | RowError] = []
+    lines = size = 0
+    for item in items:
+        rows.extend(item.rows)
+        lines, size = lines + 1, size + item.size
+        if len(rows) >= CHUNK or size >= CHUNK_BYTES:
+            yield rows, lines
+            rows, lines, size = [], 0, 0
+    if lines:
+        yield rows, lines

@@ -6,28 +6,30 @@ upload's key still has to be a manager of its project.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 import uuid
-from collections.abc import Callable, Iterable
-from contextlib import ExitStack, suppress
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, BinaryIO
 
 import orjson
 from django.conf import settings
-from django.db import transaction
 
-from annotator.actions import access, imports
+from annotator.actions import access, import_chunks, imports
 from annotator.actions.access import Actor, Verb
 from annotator.actions.import_rows import LabelsAs
-from annotator.actions.imports import Report, Source
+from annotator.actions.imports import Source
 from annotator.core.codecs.base import ImportRow, RowError
 from annotator.core.codecs.rejected import as_line
 from annotator.core.codecs.rows import read_rows
-from annotator.jobs import Claimed, enqueue
-from annotator.models import ImportBatch, Role
+from annotator.core.segmentation import Rule
+from annotator.models import ImportBatch
 
 PREVIEWED = 20
 #: An upload that nobody imported is deleted when somebody uploads after this many seconds.
@@ -50,52 +52,56 @@ class Upload:
     project_id: int
     member_id: int | None
     filename: str
-    batch: int | None = None
+    size: int
+    sha256: str
 
     @property
     def path(self) -> Path:
-        return _folder() / f"{self.key}.upload"
-
-    @property
-    def note(self) -> Path:
-        return _folder() / f"{self.key}.json"
+        return _path(self.key)
 
 
 @dataclass(frozen=True)
 class Choices:
     """How a file is to be read, and as what."""
 
-    format: str
-    labels_as: LabelsAs
-    segment_rule: str
+    format: str = "auto"
+    labels_as: LabelsAs = LabelsAs.REFERENCE
+    segment_rule: str = Rule.AUTO.value
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)
 class Preview:
-    """The first rows as they would be imported. ``format`` is the one told or asked for, with why."""
+    """The first rows as they would be imported. ``format`` is the one told or asked for, with why.
+
+    ``on_benchmarks``: which known benchmarks hold a problem of these rows, and of how many rows.
+    """
 
     format: str
     reason: str
     rows: list[ImportRow | RowError]
+    on_benchmarks: list[tuple[str, int]]
 
 
 def keep(*, actor: Actor, blocks: Iterable[bytes], filename: str) -> Upload:
     """Write an upload to its folder. Raises NotAllowed, TooLarge."""
     access.require(actor, Verb.IMPORT)
-    upload = Upload(uuid.uuid4(), actor.project_id, actor.member_id, filename[-255:])
+    key, size, digest = uuid.uuid4(), 0, hashlib.sha256()
     _folder().mkdir(parents=True, exist_ok=True)
     _sweep()
-    cap, size = settings.STEPMARK_UPLOAD_BYTES, 0
+    cap = settings.STEPMARK_UPLOAD_BYTES
     try:
-        with upload.path.open("xb") as file:
+        with _path(key).open("xb") as file:
             for block in blocks:
                 size += len(block)
                 if size > cap:
                     raise TooLarge(f"A file has at most {cap:,} bytes; split it, or use import_solutions.")
                 file.write(block)
+                digest.update(block)
     except BaseException:
-        upload.path.unlink(missing_ok=True)
+        _path(key).unlink(missing_ok=True)
         raise
+    upload = Upload(key, actor.project_id, actor.member_id, filename[-255:], size, digest.hexdigest())
     _note(upload)
     return upload
 
@@ -111,82 +117,77 @@ def find(*, actor: Actor, key: uuid.UUID) -> Upload:
 
 def preview(*, upload: Upload, choices: Choices) -> Preview:
     """Read the first rows; nothing is written. Raises FormatNotDetected, UnknownFormat."""
-    with upload.path.open("rb") as file:
-        codec, reason = imports.choose_codec(_source(file, upload, choices))
+    with opened(upload.key) as file:
+        codec, reason = imports.choose_codec(source_of(file, upload, choices))
         rows = list(islice(read_rows(file, codec, choices.segment_rule), PREVIEWED))
-    return Preview(codec.name, reason, rows)
-
-
-@transaction.atomic
-def start(*, actor: Actor, key: uuid.UUID, choices: Choices) -> None:
-    """Have a worker import it. Raises NotAllowed, NoSuchUpload, FormatNotDetected, UnknownFormat."""
-    upload = find(actor=actor, key=key)
-    with upload.path.open("rb") as file:  # told now, so that the worker can't fail to
-        codec, _ = imports.choose_codec(_source(file, upload, choices))
-    payload = {"key": str(key), **asdict(choices), "format": codec.name}
-    enqueue(kind="imports.run", subject=f"upload {key}", project_id=actor.project_id, payload=payload)
+    texts = [row.record.problem.text for row in rows if isinstance(row, ImportRow)]
+    named = import_chunks.benchmarks_of(texts)
+    counts = Counter(name for text in texts for name in named.get(text, ()))
+    return Preview(codec.name, reason, rows, sorted(counts.items()))
 
 
 def forget(*, actor: Actor, key: uuid.UUID) -> None:
     """Delete an upload that is not wanted after all. Raises NotAllowed, NoSuchUpload."""
-    _delete(find(actor=actor, key=key))
+    delete(find(actor=actor, key=key).key)
 
 
-def run(*, job: Claimed, extend: Callable[[], None]) -> None:
-    """Import an upload and delete it. May run twice: what was written before is found again as duplicates."""
+def source_of(file: BinaryIO, upload: Upload, choices: Choices) -> Source:
+    """What is to be read, and how."""
+    return Source(
+        file,
+        upload.filename,
+        choices.format,
+        choices.labels_as,
+        choices.segment_rule,
+        choices.overwrite,
+        upload.size,
+    )
+
+
+def opened(key: uuid.UUID) -> BinaryIO:
+    """An upload's bytes. Raises NoSuchUpload."""
     try:
-        upload = _read(uuid.UUID(job.payload["key"]))
-    except NoSuchUpload:
-        return  # an earlier run came to its end
-    choices = Choices(job.payload["format"], LabelsAs(job.payload["labels_as"]), job.payload["segment_rule"])
-    if upload.batch is not None:  # its worker died
-        running = ImportBatch.objects.filter(pk=upload.batch, state=ImportBatch.State.RUNNING)
-        running.update(state=ImportBatch.State.FAILED)
-    actor = Actor(upload.member_id, upload.project_id, Role.MANAGER.value)
-    refused = _folder() / f"{upload.key}.rejected"
-    with ExitStack() as stack:
-        file = stack.enter_context(upload.path.open("rb"))
-        sink = stack.enter_context(refused.open("wb"))
+        return _path(key).open("rb")
+    except FileNotFoundError:
+        raise NoSuchUpload from None
 
-        def progressed(report: Report) -> None:
-            _show(upload, report)
-            extend()
 
-        report = imports.run(
-            actor=actor,
-            source=_source(file, upload, choices),
-            progress=progressed,
-            rejected=lambda error: _write(sink, error),
-        )
-    if report.rejected:
-        refused.replace(rejected_path(report.batch))
-    refused.unlink(missing_ok=True)
-    _delete(upload)
+def taken(key: uuid.UUID) -> None:
+    """It belongs to an import now: nobody starts another with it or takes it away."""
+    _note_of(key).unlink(missing_ok=True)
+
+
+def delete(key: uuid.UUID) -> None:
+    """It is imported, or not wanted any more."""
+    _path(key).unlink(missing_ok=True)
+    _note_of(key).unlink(missing_ok=True)
 
 
 def rejected_path(batch_id: int) -> Path:
-    """Where the rejected rows of a batch are, if it had any and came by the page."""
+    """Where the rejected rows of a batch are, if it had any and a worker imported it."""
     return _folder() / f"batch-{batch_id}.rejected.jsonl"
 
 
-def _show(upload: Upload, report: Report) -> None:
-    """Tell the page how far it is, and a next run, should this one be killed, which batch was this one's."""
-    ImportBatch.objects.filter(pk=report.batch).update(
-        read=report.read,
-        imported=report.imported,
-        duplicates=report.duplicates,
-        rejected=report.rejected,
-    )
-    if _read(upload.key).batch != report.batch:
-        _note(Upload(upload.key, upload.project_id, upload.member_id, upload.filename, report.batch))
+@dataclass(frozen=True)
+class RejectedRows:
+    """The rejected rows of a batch, to be taken back, mended and imported again."""
 
+    batch_id: int
 
-def _write(sink: IO[bytes], error: RowError) -> None:
-    sink.write(as_line(error))
+    def add(self, rows: Sequence[RowError], at: int) -> int:
+        """Keep them behind the first ``at`` bytes, and nothing else; returns where they end.
 
-
-def _source(file: IO[bytes], upload: Upload, choices: Choices) -> Source:
-    return Source(file, upload.filename, choices.format, choices.labels_as, choices.segment_rule)
+        What a killed run had written behind them belongs to a chunk that was never committed.
+        """
+        path = rejected_path(self.batch_id)
+        path.touch()
+        with path.open("rb+") as file:
+            file.truncate(at)
+            file.seek(at)
+            file.write(b"".join(map(as_line, rows)))
+            file.flush()
+            os.fsync(file.fileno())
+            return file.tell()
 
 
 def _folder() -> Path:
@@ -194,28 +195,35 @@ def _folder() -> Path:
 
 
 def _sweep() -> None:
-    """Delete what was uploaded, looked at and left."""
+    """Delete what was uploaded, looked at and left; not what waits for its import to go on."""
     before = time.time() - FORGOTTEN_AFTER
-    for path in [*_folder().glob("*.upload"), *_folder().glob("*.json"), *_folder().glob("*.rejected")]:
+    over = (ImportBatch.State.DONE, ImportBatch.State.CANCELLED)
+    waiting = ImportBatch.objects.exclude(upload=None).exclude(state__in=over)
+    kept = {str(key) for key in waiting.values_list("upload", flat=True)}
+    for path in [*_folder().glob("*.upload"), *_folder().glob("*.json")]:
         with suppress(FileNotFoundError):  # another process sweeps, too
-            if path.stat().st_mtime < before:
+            if path.stem not in kept and path.stat().st_mtime < before:
                 path.unlink()
 
 
+def _path(key: uuid.UUID) -> Path:
+    return _folder() / f"{key}.upload"
+
+
+def _note_of(key: uuid.UUID) -> Path:
+    return _folder() / f"{key}.json"
+
+
 def _note(upload: Upload) -> None:
-    new = upload.note.with_suffix(".new")
+    """Written at once or not at all: a page reads it."""
+    new = _note_of(upload.key).with_suffix(".new")
     new.write_bytes(orjson.dumps({**asdict(upload), "key": str(upload.key)}))
-    new.replace(upload.note)
+    new.replace(_note_of(upload.key))
 
 
 def _read(key: uuid.UUID) -> Upload:
     try:
-        note: dict[str, Any] = orjson.loads((_folder() / f"{key}.json").read_bytes())
+        note: dict[str, Any] = orjson.loads(_note_of(key).read_bytes())
     except FileNotFoundError:
         raise NoSuchUpload from None
     return Upload(**{**note, "key": key})
-
-
-def _delete(upload: Upload) -> None:
-    upload.path.unlink(missing_ok=True)
-    upload.note.unlink(missing_ok=True)

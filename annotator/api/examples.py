@@ -48,16 +48,26 @@ ANNOTATIONS = {
     ],
     "next": None,
 }
-REPORT = {
+IMPORT = {
     "batch": 7,
+    "state": "done",
+    "asked": "",
+    "filename": "solutions.jsonl",
     "format": "native",
     "reason": "20 of the first 20 rows have the fields of native: problem.text and steps",
     "read": 100,
     "imported": 92,
     "duplicates": 1,
+    "updated": 0,
     "rejected": 7,
+    "percent": 100,
+    "on_benchmarks": 0,
+    "created_at": "2026-05-04T10:12:09Z",
+    "finished_at": "2026-05-04T10:12:10Z",
     "errors": [{"line": 12, "field": "steps", "message": "expected a list of steps; got text"}],
 }
+_COUNTS = ("read", "imported", "duplicates", "updated", "rejected", "percent", "on_benchmarks")
+WAITING = {"state": "queued", "finished_at": None, "errors": [], **dict.fromkeys(_COUNTS, 0)}
 REFUSAL = {
     "type": "about:blank",
     "title": "Somebody was faster",

@@ -1,4 +1,4 @@
-"""Whole files: solutions in, labels out."""
+"""Whole files: labels out."""
 
 from __future__ import annotations
 
@@ -9,58 +9,21 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
-from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from annotator.actions import access, exports, imports
+from annotator.actions import access, exports
 from annotator.actions.access import Verb
 from annotator.actions.exports import Recipe
-from annotator.actions.import_rows import LabelsAs
-from annotator.actions.imports import Source
 from annotator.actions.tokens import Scope
-from annotator.api import examples
 from annotator.api.described import refusals
-from annotator.api.shapes import ExportAsked, ImportShape, ReportShape
+from annotator.api.shapes import ExportAsked
 from annotator.api.signing_in import actor_in
 from annotator.api.throttles import PerPerson, WholeFiles
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
 from annotator.queries.exports import LabelsFrom, Only
 
 BLOCK = 64 * 1024
-
-
-class Imports(APIView):
-    """Solutions from a file."""
-
-    scope = Scope.IMPORT
-    parser_classes = [MultiPartParser]
-    throttle_classes = [PerPerson, WholeFiles]
-
-    @extend_schema(
-        operation_id="import_solutions",
-        request={"multipart/form-data": ImportShape},
-        responses={200: ReportShape, **refusals(400, 415, 422)},
-        examples=examples.reply(examples.REPORT),
-        tags=["files"],
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Read the file to its end. Good rows are kept, bad ones are named; the same file again adds nothing."""
-        actor = actor_in(request, slug)
-        access.require(actor, Verb.IMPORT)
-        sent = ImportShape(data=request.data)
-        sent.is_valid(raise_exception=True)
-        asked = sent.validated_data
-        source = Source(
-            file=asked["file"].file,
-            filename=asked["file"].name,
-            format=asked["format"],
-            labels_as=LabelsAs(asked["labels"]),
-            segment_rule=asked["segment"],
-        )
-        report = imports.run(actor=actor, source=source)
-        return Response(ReportShape(report).data)
 
 
 class Export(APIView):

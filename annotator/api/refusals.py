@@ -11,7 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler, set_rollback
 
 from annotator.actions.access import NotAllowed, NotAMember
+from annotator.actions.import_jobs import CannotChange, KeyReused, NoSuchImport
 from annotator.actions.labeling import AlreadyClosed, NoSuchAssignment, StaleDraft
+from annotator.actions.uploads import TooLarge
 from annotator.core.codecs import UnknownFormat
 from annotator.core.codecs.detect import FormatNotDetected
 from annotator.core.codecs.policies import PolicyError
@@ -59,7 +61,7 @@ def refuse(error: Exception, context: dict[str, Any]) -> Response | None:
 
 def _ours(error: Exception) -> Response | None:
     match error:
-        case NotAMember() | NoSuchAssignment():
+        case NotAMember() | NoSuchAssignment() | NoSuchImport():
             return problem(404, "not_found", NOTHING_HERE)
         case NotAllowed():
             return problem(403, "not_allowed", str(error))
@@ -70,6 +72,12 @@ def _ours(error: Exception) -> Response | None:
         case InvalidLabels():
             where = {} if error.step is None else {"step": error.step}
             return problem(422, "invalid_labels", _sentence(error.message), **where)
+        case CannotChange():
+            return problem(409, "wrong_state", str(error))
+        case KeyReused():
+            return problem(422, "key_reused", str(error))
+        case TooLarge():
+            return problem(413, "too_large", str(error))
         case FormatNotDetected() | UnknownFormat() | PolicyError():
             return problem(422, "format", _sentence(str(error)))
     return None

@@ -15,6 +15,7 @@ from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
 from annotator.core.labels import FinishReason
 from annotator.core.segmentation import Rule
+from annotator.models import ImportBatch
 from annotator.queries.exports import LabelsFrom
 
 #: More steps than any solution has.
@@ -174,6 +175,9 @@ class ImportShape(serializers.Serializer[Any]):
     format = serializers.ChoiceField(choices=["auto", *CODECS], default="auto")
     labels = serializers.ChoiceField(choices=list(LabelsAs), default=LabelsAs.REFERENCE.value)
     segment = serializers.ChoiceField(choices=list(Rule), default=Rule.AUTO.value)
+    overwrite = serializers.BooleanField(
+        default=False, help_text="replace metadata of known solutions; otherwise only gaps are filled"
+    )
 
 
 class RejectedShape(serializers.Serializer[Any]):
@@ -182,20 +186,34 @@ class RejectedShape(serializers.Serializer[Any]):
     line = serializers.IntegerField()
     field = serializers.CharField(allow_blank=True)
     message = serializers.CharField()
-    file = serializers.CharField(source="part", required=False, help_text="within an archive, else empty")
+    file = serializers.CharField(required=False, help_text="within an archive")
 
 
-class ReportShape(serializers.Serializer[Any]):
-    """imported + duplicates + rejected = read; the first 1,000 rejected rows are named."""
+class ImportStateShape(serializers.Serializer[Any]):
+    """imported + duplicates + rejected = read; ``updated`` are among the duplicates; 1,000 rejected rows are named.
 
-    batch = serializers.IntegerField()
-    format = serializers.CharField()
-    reason = serializers.CharField()
-    read = serializers.IntegerField()
-    imported = serializers.IntegerField()
-    duplicates = serializers.IntegerField()
-    rejected = serializers.IntegerField()
-    errors = RejectedShape(many=True)  # type: ignore[assignment]  # the framework takes fields off the class
+    ``state``: queued, running, done, failed (it can be gone on with), paused or cancelled. ``asked``: what a running
+    import has been asked and not yet done. ``percent`` of the file that is read, null where that isn't known.
+    """
+
+    batch = serializers.IntegerField(source="batch.pk")
+    state = serializers.ChoiceField(choices=ImportBatch.State.values, source="batch.state")
+    asked = serializers.CharField(source="batch.asked", allow_blank=True)
+    filename = serializers.CharField(source="batch.filename")
+    format = serializers.CharField(source="batch.format")
+    reason = serializers.CharField(source="batch.reason", allow_blank=True)
+    read = serializers.IntegerField(source="batch.read")
+    imported = serializers.IntegerField(source="batch.imported")
+    duplicates = serializers.IntegerField(source="batch.duplicates")
+    updated = serializers.IntegerField(source="batch.updated")
+    rejected = serializers.IntegerField(source="batch.rejected")
+    percent = serializers.IntegerField(allow_null=True)
+    on_benchmarks = serializers.IntegerField(
+        help_text="imported solutions of problems that a benchmark holds"
+    )
+    created_at = serializers.DateTimeField(source="batch.created_at")
+    finished_at = serializers.DateTimeField(source="batch.finished_at", allow_null=True)
+    errors = RejectedShape(many=True, source="batch.errors")  # type: ignore[assignment]  # fields leave the class
 
 
 class RefusalShape(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from annotator.api import described, files, reports, work
+from annotator.api import described, files, imports, reports, work
 
 
 @extend_schema(exclude=True)
@@ -24,6 +24,7 @@ class Nothing(APIView):
 
 
 _project = "v1/projects/<slug:slug>"
+_import = f"{_project}/imports/<int:batch_id>"
 _assignment = "v1/assignments/<uuid:assignment_id>"
 
 urlpatterns: list[URLPattern] = [
@@ -32,7 +33,12 @@ urlpatterns: list[URLPattern] = [
     path(f"{_project}/assignments/next", work.Next.as_view(), name="api_next"),
     path(f"{_project}/annotations", reports.Annotations.as_view(), name="api_annotations"),
     path(f"{_project}/quality", reports.Quality.as_view(), name="api_quality"),
-    path(f"{_project}/imports", files.Imports.as_view(), name="api_imports"),
+    path(f"{_project}/imports", imports.Imports.as_view(), name="api_imports"),
+    path(_import, imports.Import.as_view(), name="api_import"),
+    path(f"{_import}/pause", imports.Pause.as_view(), name="api_import_pause"),
+    path(f"{_import}/resume", imports.Resume.as_view(), name="api_import_resume"),
+    path(f"{_import}/cancel", imports.Cancel.as_view(), name="api_import_cancel"),
+    path(f"{_import}/rejected", imports.Rejected.as_view(), name="api_import_rejected"),
     path(f"{_project}/export", files.Export.as_view(), name="api_export"),
     path(f"{_assignment}/draft", work.Draft.as_view(), name="api_draft"),
     path(f"{_assignment}/submit", work.Submit.as_view(), name="api_submit"),

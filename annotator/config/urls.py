@@ -94,6 +94,15 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/imports/live", imports.live, name="imports_live"),
     path("p/<slug:slug>/imports/<uuid:key>/", imports.preview, name="import_preview"),
     path("p/<slug:slug>/imports/<uuid:key>/forget", imports.forget, name="import_forget"),
+    *[
+        path(
+            f"p/<slug:slug>/imports/<int:batch_id>/{step}",
+            imports.steer,
+            {"step": step},
+            name=f"import_{step}",
+        )
+        for step in imports.STEPS
+    ],
     path("p/<slug:slug>/imports/<int:batch_id>/rejected", imports.rejected, name="import_rejected"),
     path("p/<slug:slug>/exports/", exports.page, name="exports"),
     path("p/<slug:slug>/exports/download", exports.download, name="export_download"),

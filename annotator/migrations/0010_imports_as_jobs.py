@@ -52,7 +52,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="importbatch",
             name="upload",
-            field=models.UUIDField(null=True),
+            field=models.UUIDField(null=True, unique=True),
         ),
         migrations.AlterField(
             model_name="importbatch",
@@ -76,6 +76,14 @@ class Migration(migrations.Migration):
                 condition=models.Q(("idempotency_key", ""), _negated=True),
                 fields=("project", "member", "idempotency_key"),
                 name="import_once_per_key",
+            ),
+        ),
+        migrations.AddIndex(
+            model_name="problem",
+            index=models.Index(
+                condition=models.Q(("benchmarks", []), _negated=True),
+                fields=["project"],
+                name="problem_on_benchmark",
             ),
         ),
     ]

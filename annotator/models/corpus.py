@@ -47,7 +47,7 @@ class ImportBatch(models.Model):
     #: Why it is read as this format.
     reason = models.TextField(blank=True, default="")
     #: The kept file (actions.uploads); null where a command reads a file of its own.
-    upload = models.UUIDField(null=True)
+    upload = models.UUIDField(null=True, unique=True)
     sha256 = models.CharField(max_length=64, blank=True, default="")
     #: Bytes of the file, and how many of them were read when the last chunk was written.
     size = models.PositiveBigIntegerField(default=0)
@@ -107,6 +107,9 @@ class Problem(models.Model):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["project", "content_hash"], name="problem_once_per_project"),
             models.CheckConstraint(name="problem_split", condition=Q(split__in=Split.values)),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["project"], condition=~Q(benchmarks=[]), name="problem_on_benchmark")
         ]
 
     def __str__(self) -> str:

@@ -14,8 +14,9 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotator.actions import access, uploads
+from annotator.actions import access, import_jobs, uploads
 from annotator.actions.access import Actor, Verb
+from annotator.actions.import_jobs import CannotChange, NoSuchImport
 from annotator.actions.import_rows import LabelsAs
 from annotator.actions.uploads import Choices, NoSuchUpload, TooLarge
 from annotator.core.codecs import CODECS, UnknownFormat
@@ -83,7 +84,7 @@ def preview(request: HttpRequest, actor: Actor, key: uuid.UUID) -> HttpResponse:
     chosen, shown, error = _choices(form), None, ""
     try:
         if request.method == "POST":
-            uploads.start(actor=actor, key=key, choices=chosen)
+            import_jobs.start(actor=actor, key=key, choices=chosen)
             messages.success(request, _("A worker imports the file; this page follows it."))
             return redirect("imports", actor.slug)
         shown = uploads.preview(upload=upload, choices=chosen)
@@ -95,6 +96,7 @@ def preview(request: HttpRequest, actor: Actor, key: uuid.UUID) -> HttpResponse:
         "chosen": chosen,
         "preview": shown,
         "rows": [(row, isinstance(row, RowError)) for row in shown.rows] if shown else [],
+        "on_benchmarks": shown.on_benchmarks if shown else (),
         "formats": ["auto", *CODECS],
         "label_choices": [(each.value, said) for each, said in LABELS.items()],
         "rules": [(rule.value, said) for rule, said in RULES.items()],
@@ -112,6 +114,29 @@ def forget(request: HttpRequest, actor: Actor, key: uuid.UUID) -> HttpResponse:
     except NoSuchUpload:
         raise Http404("There is no such upload.") from None
     return redirect("imports", actor.slug)
+
+
+#: What the buttons of an import do.
+STEPS = {"pause": import_jobs.pause, "resume": import_jobs.resume, "cancel": import_jobs.cancel}
+
+
+@require_POST
+@member
+def steer(request: HttpRequest, actor: Actor, batch_id: int, step: str) -> HttpResponse:
+    """Pause an import, go on with it, or cancel it; the history as it is then."""
+    error = ""
+    try:
+        STEPS[step](actor=actor, batch_id=batch_id)
+    except NoSuchImport:
+        raise Http404("There is no such import.") from None
+    except CannotChange as refused:
+        error = str(refused)
+    if not getattr(request, "htmx", False):
+        if error:
+            messages.error(request, error)
+        return redirect("imports", actor.slug)
+    context = {**_context(actor), "refused": error}
+    return render(request, "imports/_history.html", context, status=422 if error else 200)
 
 
 @require_safe
@@ -134,6 +159,7 @@ def _choices(form: QueryDict) -> Choices:
         format=name if name in CODECS else "auto",
         labels_as=LabelsAs(labels) if labels in set(LabelsAs) else LabelsAs.REFERENCE,
         segment_rule=Rule(rule).value if rule in set(Rule) else Rule.AUTO.value,
+        overwrite=form.get("overwrite") == "on",
     )
 
 
@@ -143,5 +169,6 @@ def _page(request: HttpRequest, actor: Actor, error: str = "", status: int = 200
 
 def _context(actor: Actor) -> dict[str, Any]:
     past = history(actor.project_id)
-    kept = {each.pk for each in past.batches if each.rejected and uploads.rejected_path(each.pk).exists()}
+    bad = [each.batch.pk for each in past.imports if each.batch.rejected]
+    kept = {pk for pk in bad if uploads.rejected_path(pk).exists()}
     return {"project": project_of(actor.project_id), "role": actor.role, "history": past, "kept": kept}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from annotator.actions import access, imports
+from annotator.actions import access, import_chunks, imports
 from annotator.actions.access import NotAllowed
 from annotator.actions.imports import Report, Source
 from annotator.core.codecs import UnknownFormat
@@ -185,7 +185,7 @@ def test_an_import_that_breaks_off_keeps_what_was_written_and_counts_no_more(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(imports, "CHUNK", 2)
-    write, calls = imports.write_labels, []
+    write, calls = import_chunks.write_labels, []
 
     def fail_at_the_second(*args: Any) -> None:
         calls.append(args)
@@ -193,7 +193,7 @@ def test_an_import_that_breaks_off_keeps_what_was_written_and_counts_no_more(
             raise RuntimeError("the disk is full")
         write(*args)
 
-    monkeypatch.setattr(imports, "write_labels", fail_at_the_second)
+    monkeypatch.setattr(import_chunks, "write_labels", fail_at_the_second)
     with pytest.raises(RuntimeError, match="the disk is full"):
         bring(project, *[native(n) for n in range(6)])
 
@@ -261,7 +261,7 @@ def test_a_tenth_of_the_problems_is_held_out(project: Project) -> None:
 
 
 def test_each_side_wants_its_number_of_labels(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "in_holdout", lambda key, text: "b thing" in text)
+    monkeypatch.setattr(import_chunks, "in_holdout", lambda key, text: "b thing" in text)
     bring(project, native(0), native(1))
 
     rows = QueueRow.objects.order_by("pk").values_list("holdout", "wanted", "audit_owed")

@@ -29,6 +29,11 @@ OF_A_PROJECT = [
     ("GET", f"{P}/quality", 200, 403),
     ("GET", f"{P}/export", 200, 403),
     ("POST", f"{P}/imports", 400, 403),
+    ("GET", f"{P}/imports/1", 404, 403),
+    ("POST", f"{P}/imports/1/pause", 404, 403),
+    ("POST", f"{P}/imports/1/resume", 404, 403),
+    ("POST", f"{P}/imports/1/cancel", 404, 403),
+    ("GET", f"{P}/imports/1/rejected", 404, 403),
 ]
 
 

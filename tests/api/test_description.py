@@ -30,6 +30,11 @@ OPERATIONS = [
     "annotations",
     "quality",
     "import_solutions",
+    "import_state",
+    "pause_import",
+    "resume_import",
+    "cancel_import",
+    "rejected_rows",
     "export_labels",
 ]
 

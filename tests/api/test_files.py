@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from annotator.models import ImportBatch, Project, Solution
+from annotator import jobs, tasks
+from annotator.models import ImportBatch, Project, Role, Solution
 from tests import factories as make
-from tests.api.conftest import Scripts, send
+from tests.api.conftest import Scripts, script_in, send
 
 pytestmark = pytest.mark.django_db
 IMPORTS = "/api/v1/projects/maths/imports"
@@ -23,42 +25,114 @@ def line(number: int, **fields: Any) -> bytes:
     return json.dumps(value).encode() + b"\n"
 
 
-def upload(client: Client, content: bytes, **fields: str) -> Any:
-    return client.post(IMPORTS, {"file": SimpleUploadedFile("a.jsonl", content), **fields})
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, settings: Any) -> Path:
+    settings.STEPMARK_UPLOADS = tmp_path
+    return tmp_path
 
 
-def test_an_import_reports_what_became_of_each_row(scripts: Scripts, project: Project) -> None:
+def upload(client: Client, content: bytes, key: str = "", **fields: str) -> Any:
+    headers = {"Idempotency-Key": key} if key else {}
+    return client.post(IMPORTS, {"file": SimpleUploadedFile("a.jsonl", content), **fields}, headers=headers)
+
+
+def work() -> None:
+    """What a worker does."""
+    while (job := jobs.claim("default")) is not None:
+        tasks.run(job)
+
+
+def bring(client: Client, content: bytes, **fields: str) -> Any:
+    """Upload, have it imported, ask what came of it."""
+    where = upload(client, content, **fields)["Location"]
+    work()
+    return client.get(where).json()
+
+
+def test_an_import_is_handed_to_the_workers_and_its_state_told(scripts: Scripts, project: Project) -> None:
     reply = upload(scripts.manager, line(1) + b"{\n" + line(2) + line(1))
-    report = reply.json()
-    assert reply.status_code == 200
-    assert {key: report[key] for key in ("read", "imported", "duplicates", "rejected", "format")} == {
-        "read": 4,
-        "imported": 2,
-        "duplicates": 1,
-        "rejected": 1,
-        "format": "native",
-    }
-    assert [(each["line"], each["field"]) for each in report["errors"]] == [(2, "")]
+    assert (reply.status_code, reply.json()["state"], reply.json()["format"]) == (202, "queued", "native")
+    assert not Solution.objects.exists()
+    work()
+    told = scripts.manager.get(reply["Location"]).json()
+    assert (told["state"], told["percent"], told["finished_at"] is not None) == ("done", 100, True)
+    assert [told[key] for key in ("read", "imported", "duplicates", "rejected")] == [4, 2, 1, 1]
+    assert [(each["line"], each["field"]) for each in told["errors"]] == [(2, "")]
     assert Solution.objects.filter(project=project).count() == 2
-    batch = ImportBatch.objects.get(pk=report["batch"])
+    batch = ImportBatch.objects.get(pk=told["batch"])
     assert (batch.filename, batch.member is not None) == ("a.jsonl", True)
 
 
 def test_the_same_file_again_adds_nothing(scripts: Scripts) -> None:
-    assert upload(scripts.manager, line(1)).json()["imported"] == 1
-    assert upload(scripts.manager, line(1)).json()["duplicates"] == 1
+    assert bring(scripts.manager, line(1))["imported"] == 1
+    assert bring(scripts.manager, line(1))["duplicates"] == 1
+
+
+def test_the_same_key_again_gets_the_same_import(scripts: Scripts, folder: Path) -> None:
+    first, second = (upload(scripts.manager, line(1), key="night-1") for _ in range(2))
+    assert (second.status_code, second["Location"]) == (202, first["Location"])
+    assert ImportBatch.objects.count() == 1
+    assert len(list(folder.glob("*.upload"))) == 1
+    assert upload(scripts.manager, line(1))["Location"] != first["Location"]
+
+
+@pytest.mark.parametrize(("content", "fields"), [(line(2), {}), (line(1), {"labels": "gold"})])
+def test_a_key_that_came_with_something_else_is_refused(
+    scripts: Scripts, content: bytes, fields: dict[str, str]
+) -> None:
+    upload(scripts.manager, line(1), key="night-1")
+    reply = upload(scripts.manager, content, key="night-1", **fields)
+    assert (reply.status_code, reply.json()["code"]) == (422, "key_reused")
+    assert ImportBatch.objects.count() == 1
+
+
+def test_a_key_is_each_persons_own(scripts: Scripts, project: Project) -> None:
+    other = script_in(project, Role.MANAGER)
+    assert (
+        upload(scripts.manager, line(1), key="k")["Location"] != upload(other, line(1), key="k")["Location"]
+    )
+
+
+def test_an_import_is_paused_gone_on_with_and_cancelled(
+    scripts: Scripts, folder: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    states = []
+    with django_capture_on_commit_callbacks(execute=True):
+        where = upload(scripts.manager, line(1))["Location"]
+        for step in ("pause", "pause", "resume", "cancel", "resume"):
+            reply = send(scripts.manager, "POST", f"{where}/{step}")
+            states.append(reply.json().get("state", reply.json().get("code")))
+    assert states == ["paused", "wrong_state", "queued", "cancelled", "wrong_state"]
+    work()
+    assert not Solution.objects.exists()
+    assert list(folder.iterdir()) == []
+
+
+def test_rejected_rows_are_taken_back_by_program(scripts: Scripts) -> None:
+    told = bring(scripts.manager, line(1) + line(2, steps=[]))
+    taken = scripts.manager.get(f"{IMPORTS}/{told['batch']}/rejected")
+    (row,) = [json.loads(each) for each in b"".join(taken.streaming_content).splitlines()]
+    assert row["_rejected"]["field"] == "steps"
 
 
 def test_a_file_larger_than_memory_allows_comes_from_disk(scripts: Scripts, project: Project) -> None:
     rows = b"".join(line(number, meta={"pad": "x" * 20_000}) for number in range(150))
     assert len(rows) > 2_621_440  # above this Django writes an upload to disk
-    assert upload(scripts.manager, rows).json()["imported"] == 150
+    assert bring(scripts.manager, rows)["imported"] == 150
 
 
-def test_a_file_of_no_known_format_changes_nothing(scripts: Scripts) -> None:
+def test_a_file_of_no_known_format_changes_nothing(scripts: Scripts, folder: Path) -> None:
     reply = upload(scripts.manager, b'{"a": 1}\n')
     assert (reply.status_code, reply.json()["code"]) == (422, "format")
     assert not ImportBatch.objects.exists()
+    assert list(folder.iterdir()) == []
+
+
+def test_a_file_over_the_cap_is_refused_and_not_kept(scripts: Scripts, folder: Path, settings: Any) -> None:
+    settings.STEPMARK_UPLOAD_BYTES = 10
+    reply = upload(scripts.manager, line(1))
+    assert (reply.status_code, reply.json()["code"]) == (413, "too_large")
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("wrong", [{"format": "word"}, {"labels": "mine"}, {"segment": "by hand"}])
@@ -68,7 +142,7 @@ def test_a_choice_that_is_not_offered_is_named(scripts: Scripts, wrong: dict[str
 
 
 def test_an_export_streams_the_labels(scripts: Scripts, project: Project) -> None:
-    upload(scripts.manager, line(1, labels=[1]))
+    bring(scripts.manager, line(1, labels=[1]))
     reply = scripts.manager.get(f"{EXPORT}?format=native&labels=reference")
     assert (reply.status_code, reply["Content-Type"]) == (200, "application/jsonl")
     rows = [json.loads(row) for row in b"".join(reply.streaming_content).splitlines()]
@@ -78,7 +152,7 @@ def test_an_export_streams_the_labels(scripts: Scripts, project: Project) -> Non
 def test_an_export_that_needs_a_policy_says_so_before_the_first_byte(
     scripts: Scripts, project: Project
 ) -> None:
-    upload(scripts.manager, line(1, labels=[0]))
+    bring(scripts.manager, line(1, labels=[0]))
     Solution.objects.get().problem.__class__.objects.update(split="train")
     refused = scripts.manager.get(f"{EXPORT}?format=trl&labels=reference")
     assert (refused.status_code, refused.json()["code"]) == (422, "format")

@@ -179,7 +179,7 @@ def test_a_failure_of_ours_is_not_called_a_bad_input(
     def broken(*_: object) -> None:
         raise ValueError("a bug")
 
-    monkeypatch.setattr("annotator.actions.imports.write_labels", broken)
+    monkeypatch.setattr("annotator.actions.import_chunks.write_labels", broken)
     fill(file, processbench(0))
 
     with pytest.raises(ValueError, match="a bug"):

@@ -12,7 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from annotator import jobs, tasks
-from annotator.actions import uploads
+from annotator.actions import import_jobs, imports, uploads
+from annotator.core.codecs.base import RowError
 from annotator.models import ImportBatch, Job, Project, Role, Solution
 from tests import factories as make
 from tests.files import jsonl, native
@@ -126,28 +127,51 @@ def test_rejected_rows_are_for_managers_of_the_project(people: People, project: 
     assert people.manager.get(f"{PAGE}{batch.pk + 1}/rejected").status_code == 404
 
 
-def test_a_run_that_died_is_done_again_without_duplicates(
-    people: People, project: Project, folder: Path
+class Killed(BaseException):
+    """What no handler sees: a kill -9 leaves all as the last transaction did."""
+
+
+def test_a_run_that_died_goes_on_in_the_same_batch_with_exact_counts(
+    people: People, project: Project, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    people.manager.post(drop(people.manager, native(0), native(1))["Location"], {})
+    monkeypatch.setattr(imports, "CHUNK", 2)
+    monkeypatch.setattr(imports, "close", lambda report, state: report)  # whoever is killed closes nothing
+    rows: list[dict[str, Any] | bytes] = [native(0), b"{", native(1), native(0), b"[]", native(2), native(3)]
+    people.manager.post(drop(people.manager, *rows)["Location"], {})
     job = jobs.claim("default")
     assert job is not None
-
-    class Killed(BaseException):
-        pass
+    lives = []
 
     def die() -> None:
-        raise Killed
+        if len(lives) < 3:
+            lives.append(1)
+            raise Killed
 
-    with pytest.raises(Killed):
-        uploads.run(job=job, extend=die)
-    uploads.run(job=job, extend=lambda: None)
-    uploads.run(job=job, extend=lambda: None)
+    for _ in range(3):
+        with pytest.raises(Killed):
+            import_jobs.run(job=job, extend=die)
+    monkeypatch.undo()
+    import_jobs.run(job=job, extend=die)
+    import_jobs.run(job=job, extend=die)
 
-    assert Solution.objects.filter(project=project).count() == 2
-    states = list(ImportBatch.objects.order_by("pk").values_list("state", "imported", "duplicates"))
-    assert states == [("failed", 2, 0), ("done", 0, 2)]
-    assert list(folder.iterdir()) == []
+    batch = ImportBatch.objects.get()
+    assert (batch.state, batch.read, batch.imported) == ("done", 7, 4)
+    assert (batch.duplicates, batch.rejected) == (1, 2)
+    assert [error["line"] for error in batch.errors] == [2, 5]
+    assert Solution.objects.filter(project=project).count() == 4
+    assert [path.name for path in folder.iterdir()] == [f"batch-{batch.pk}.rejected.jsonl"]
+    kept = (folder / f"batch-{batch.pk}.rejected.jsonl").read_text().splitlines()
+    assert [json.loads(line)["_rejected"]["line"] for line in kept] == [2, 5]
+
+
+def test_what_a_killed_run_had_written_of_rejected_rows_is_cut_off(folder: Path) -> None:
+    kept = uploads.RejectedRows(7)
+    at = kept.add([RowError(1, "a", "wrong")], 0)
+    kept.add([RowError(2, "b", "of a chunk that was rolled back")], at)
+    end = kept.add([RowError(3, "c", "wrong")], at)
+    lines = uploads.rejected_path(7).read_bytes()
+    assert len(lines) == end
+    assert [json.loads(line)["_rejected"]["line"] for line in lines.splitlines()] == [1, 3]
 
 
 def test_an_upload_over_the_cap_is_refused_and_not_kept(people: People, folder: Path, settings: Any) -> None:

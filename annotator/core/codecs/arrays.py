@@ -41,7 +41,7 @@ def _read(number: int, entry: bytes | int, caps: Caps) -> JsonLine | RowError:
     if isinstance(entry, int):
         return RowError(number, "", f"expected an entry of at most {caps.line_bytes:,} bytes; got {entry:,}")
     try:
-        return JsonLine(number, decode(entry.strip(), caps))
+        return JsonLine(number, decode(entry.strip(), caps), size=len(entry))
     except InvalidRow as error:
         return RowError(number, error.field, error.message, given=entry)
 

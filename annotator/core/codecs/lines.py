@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import orjson
@@ -32,11 +32,12 @@ class LineFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class JsonLine:
-    """One line's JSON object; ``part`` names the file within an archive."""
+    """One line's JSON object; ``part`` names the file within an archive, ``size`` is the line's in bytes."""
 
     number: int
     value: dict[str, Any]
     part: str = ""
+    size: int = field(default=0, compare=False)
 
 
 def read_lines(file: LineFile, caps: Caps = CAPS) -> Iterator[JsonLine | RowError]:
@@ -54,7 +55,7 @@ def read_lines(file: LineFile, caps: Caps = CAPS) -> Iterator[JsonLine | RowErro
         if not line.strip():
             continue
         try:
-            yield JsonLine(number, decode(line.rstrip(b"\r\n"), caps))
+            yield JsonLine(number, decode(line.rstrip(b"\r\n"), caps), size=len(line))
         except InvalidRow as error:
             yield RowError(number, error.field, error.message, given=line)
 

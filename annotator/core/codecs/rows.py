@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -29,6 +29,14 @@ from annotator.core.codecs.sources import ByteFile, read_source
 from annotator.core.segmentation import Rule
 
 
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What one line of the file became: its rows, or what is wrong with it. ``size`` is the line's in bytes."""
+
+    rows: Sequence[ImportRow | RowError]
+    size: int = 0
+
+
 def read_rows(
     file: ByteFile, codec: Codec, segment_rule: str = Rule.AUTO, caps: Caps = CAPS
 ) -> Iterator[ImportRow | RowError]:
@@ -37,18 +45,28 @@ def read_rows(
     A line is one row unless its format puts several solutions on one; a line with any of them broken is
     rejected as a whole. Duplicates are the importer's to find.
     """
+    for item in read_items(file, codec, segment_rule, caps):
+        yield from item.rows
+
+
+def read_items(
+    file: ByteFile, codec: Codec, segment_rule: str = Rule.AUTO, caps: Caps = CAPS, skip: int = 0
+) -> Iterator[Item]:
+    """As `read_rows`, a line at a time and behind the first ``skip`` of them, which are only parsed."""
     options = ReadOptions(segment_rule, caps)
-    for line in read_source(file, caps):
+    for line in islice(read_source(file, caps), skip, None):
         if isinstance(line, RowError):
-            yield line
-            continue
-        try:
-            records = codec.read(restored(line.value, caps), options)
-        except InvalidRow as error:
-            yield RowError(line.number, error.field, error.message, line.part, line.value)
-            continue
-        for record in records:
-            yield ImportRow(line.number, record, line.part, line.value)
+            yield Item([line], len(line.given) if isinstance(line.given, bytes) else 0)
+        else:
+            yield Item(_rows_of(line, codec, options), line.size)
+
+
+def _rows_of(line: JsonLine, codec: Codec, options: ReadOptions) -> list[ImportRow | RowError]:
+    try:
+        records = codec.read(restored(line.value, options.caps), options)
+    except InvalidRow as error:
+        return [RowError(line.number, error.field, error.message, line.part, line.value)]
+    return [ImportRow(line.number, record, line.part, line.value) for record in records]
 
 
 def first_objects(file: ByteFile, count: int = 20, caps: Caps = CAPS) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from django.core.management.base import CommandParser
 
 from annotator.actions import access, imports
 from annotator.actions.import_rows import LabelsAs
-from annotator.actions.imports import Report, Source
+from annotator.actions.imports import CannotGoOn, Overtaken, Report, Source
 from annotator.core.codecs import CODECS, UnknownFormat
 from annotator.core.codecs.detect import FormatNotDetected
 from annotator.core.segmentation import Rule
@@ -19,6 +19,18 @@ from annotator.management.base import Bar, StepmarkCommand, unusable
 from annotator.models import Project
 
 SHOWN_ERRORS = 20
+
+
+def _updated(report: Report) -> str:
+    return f" ({report.updated:,} of them brought up to date)" if report.updated else ""
+
+
+def _halted(report: Report) -> str:
+    """Where somebody stopped it on the page."""
+    return {
+        "paused": f" It is paused; go on with --resume {report.batch}.",
+        "cancelled": " It was cancelled.",
+    }.get(report.state, "")
 
 
 class Command(StepmarkCommand):
@@ -36,6 +48,17 @@ class Command(StepmarkCommand):
             "--labels", default=LabelsAs.REFERENCE.value, choices=[each.value for each in LabelsAs]
         )
         parser.add_argument("--segment", default=Rule.AUTO.value, choices=[rule.value for rule in Rule])
+        parser.add_argument(
+            "--update",
+            action="store_true",
+            help="replace metadata of solutions that are known already; otherwise only gaps are filled",
+        )
+        parser.add_argument(
+            "--resume",
+            type=int,
+            metavar="BATCH",
+            help="go on with an import of this file that was broken off; it is read as it was begun",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         project = self.project(options["project"])
@@ -54,6 +77,7 @@ class Command(StepmarkCommand):
             "read": report.read,
             "imported": report.imported,
             "duplicates": report.duplicates,
+            "updated": report.updated,
             "rejected": report.rejected,
             "errors": [each.to_json() for each in report.errors],
             "batch": report.batch,
@@ -63,9 +87,9 @@ class Command(StepmarkCommand):
             options,
             values,
             f"Read {report.read:,} rows as {report.format} ({report.reason}): {report.imported:,} imported, "
-            f"{report.duplicates:,} already there, {report.rejected:,} rejected.",
+            f"{report.duplicates:,} already there{_updated(report)}, {report.rejected:,} rejected.{_halted(report)}",
         )
-        if report.rejected:
+        if report.rejected or report.state != "done":
             sys.exit(1)
 
     def _import(self, file: BinaryIO, path: Path, project: Project, options: dict[str, Any]) -> Report:
@@ -80,11 +104,17 @@ class Command(StepmarkCommand):
             format=options["format"],
             labels_as=LabelsAs(options["labels"]),
             segment_rule=options["segment"],
+            overwrite=options["update"],
+            size=size,
         )
         actor = access.operator(project)
         try:
+            if options["resume"] is not None:
+                return imports.resume(actor=actor, batch_id=options["resume"], source=source, progress=show)
             return imports.run(actor=actor, source=source, progress=show)
-        except (UnknownFormat, FormatNotDetected) as error:
+        except (UnknownFormat, FormatNotDetected, CannotGoOn) as error:
             raise unusable(str(error)) from error
+        except Overtaken as error:
+            raise unusable("Another process goes on with this import; this one has stopped.") from error
         finally:
             bar.close()
