@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,19 @@ from annotator.actions import (
     calibration,
     exports,
     gold,
+    import_jobs,
+    kept_weights,
     labeling,
     members,
     projects,
+    promotion,
     questions,
     queueing,
     relabeling,
     reserving,
     scoring,
     standing,
+    training,
 )
 from annotator.actions.access import Actor
 from annotator.actions.adjudication import Decision
@@ -44,11 +49,14 @@ from annotator.models import (
     AuditEvent,
     Gold,
     Guidelines,
+    ImportBatch,
     Membership,
     Problem,
     Project,
     QueueRow,
     Role,
+    Scorer,
+    ScorerVersion,
 )
 from annotator.queries.audit import TOPICS
 from tests import factories as make
@@ -70,7 +78,11 @@ WITHOUT_EVENT = {
     "uploads.find": "asks only",
     "uploads.forget": "nothing of it was imported",
     "uploads.keep": "only looked at until it is imported, which is told",
-    "uploads.start": "the worker's import tells who, what and how many",
+    "import_jobs.start": "held in test_import_jobs.py, with files",
+    "import_jobs.start_once": "as import_jobs.start",
+    "imports.open_batch": "a part of imports.run and import_jobs.start",
+    "imports.record": "writes the events of the others",
+    "imports.resume": "held in test_import_jobs.py, with files",
     "scorers.kind_of": "asks only",
     "scorers.own_scorer": "asks only",
     "scorers.try_on": "keeps nothing",
@@ -132,6 +144,12 @@ class Room:
         solution = self.submitted().solution
         Guidelines.objects.create(project=self.project, version=2, text="new")
         return Where(batch_id=solution.batch_id)
+
+    def batch(self, state: str = "queued") -> int:
+        """An import that a worker is to run."""
+        made = make.batch(self.project)
+        ImportBatch.objects.filter(pk=made.pk).update(state=state, upload=uuid.uuid4())
+        return made.pk
 
     def small_rounds(self) -> None:
         Project.objects.filter(pk=self.project.pk).update(calibration_size=1)
@@ -256,6 +274,36 @@ def _scores(room: Room) -> Callable[[], object]:
     return lambda: scoring.request(actor=room.manager)
 
 
+def _of_scorer(do: Callable[..., object]) -> Callable[[Room], Callable[[], object]]:
+    return lambda room: lambda: do(actor=room.manager, scorer_id=room.project.scorers.get().pk)
+
+
+def _under_way(room: Room) -> Callable[[], object]:
+    training.ask(actor=room.manager, scorer_id=room.project.scorers.get().pk)
+    return _of_scorer(training.cancel)(room)
+
+
+def _challenged(room: Room) -> tuple[Scorer, ScorerVersion]:
+    scorer = room.project.scorers.get()
+    _, present = scoring.current_version(scorer)
+    new = ScorerVersion.objects.create(
+        scorer=scorer, version="new", threshold=0.5, status="challenger", parent=present
+    )
+    kept_weights.keep(new, b"{}")
+    return scorer, new
+
+
+def _used_anyway(room: Room) -> Callable[[], object]:
+    scorer, new = _challenged(room)
+    return lambda: promotion.use_anyway(actor=room.manager, scorer_id=scorer.pk, version_id=new.pk)
+
+
+def _rolled_back(room: Room) -> Callable[[], object]:
+    scorer, new = _challenged(room)
+    Scorer.objects.filter(pk=scorer.pk).update(champion=new)
+    return lambda: promotion.roll_back(actor=room.manager, scorer_id=scorer.pk)
+
+
 CHANGES = members.Changes(role=Role.REVIEWER, skills=["sets"], cap=3)
 #: verb → (its event, whether it says what was before and after, how to come to do it)
 WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
@@ -267,6 +315,11 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "alerts.close": ("alert:closed", True, _closed_alert),
     "calibration.close": ("calibration:closed", True, _open_round),
     "calibration.start": ("calibration:started", True, _new_round),
+    "exports.ask": (
+        "export:started",
+        False,
+        lambda room: lambda: exports.ask(actor=room.manager, recipe=exports.Recipe()),
+    ),
     "exports.start": (
         "export:started",
         False,
@@ -277,6 +330,21 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "gold.make": ("gold:made", True, _gold_made),
     "gold.retire": ("gold:retired", True, _on_gold(gold.retire, reason="easy")),
     "gold.set_use": ("gold:use_changed", True, _on_gold(gold.set_use, use=Gold.Use.EXAM)),
+    "import_jobs.cancel": (
+        "import:cancel_asked",
+        False,
+        lambda room: lambda: import_jobs.cancel(actor=room.manager, batch_id=room.batch()),
+    ),
+    "import_jobs.pause": (
+        "import:pause_asked",
+        False,
+        lambda room: lambda: import_jobs.pause(actor=room.manager, batch_id=room.batch()),
+    ),
+    "import_jobs.resume": (
+        "import:resumed",
+        False,
+        lambda room: lambda: import_jobs.resume(actor=room.manager, batch_id=room.batch("paused")),
+    ),
     "labeling.reopen": ("annotation:reopened", False, _reopened),
     "labeling.skip": ("assignment:skipped", False, _skip),
     "labeling.submit": ("annotation:submitted", False, _submit),
@@ -299,11 +367,20 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
         True,
         lambda room: lambda: projects.write_guidelines(actor=room.manager, text="Be strict."),
     ),
+    "promotion.roll_back": ("scorer:rolled_back", True, _rolled_back),
+    "promotion.use_anyway": ("scorer:promoted", True, _used_anyway),
     "questions.answer": ("question:answered", True, _answer),
     "questions.ask": ("question:asked", False, _question),
     "relabeling.relabel": ("annotations:outdated", True, _relabel),
     "reserving.reserve": ("queue:reserved", True, _reserve),
     "scoring.request": ("scoring:requested", False, _scores),
+    "training.ask": ("scorer:training_asked", False, _of_scorer(training.ask)),
+    "training.cancel": ("scorer:training_cancelled", False, _under_way),
+    "training.set_triggers": (
+        "project:changed",
+        True,
+        lambda room: lambda: training.set_triggers(actor=room.manager, every=50, hours=None, automatic=True),
+    ),
     "standing.override": (
         "member:paused",
         True,
