@@ -96,7 +96,8 @@ def running(scorer: Scorer) -> RunningScorer:
 def made_of(kind: str, config: Mapping[str, Any]) -> RunningScorer:
     """A scorer of this kind with these settings. Raises InvalidSettings or EndpointRefused."""
     try:
-        return make(kind, config, allowed_hosts=settings.SCORER_HOSTS, allowed_keys=settings.SCORER_KEYS)
+        hosts, keys, folders = settings.SCORER_HOSTS, settings.SCORER_KEYS, settings.STEPMARK_MODEL_FOLDERS
+        return make(kind, config, allowed_hosts=hosts, allowed_keys=keys, model_folders=folders)
     except InvalidWeights as error:
         raise InvalidSettings(f"Its numbers can't be used: {error}.") from error
 

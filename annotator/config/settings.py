@@ -191,6 +191,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 #: Servers that scorers may talk to (annotator/scorers/endpoint.py), and variables whose keys they may be given.
 SCORER_HOSTS = words("STEPMARK_SCORER_HOSTS")
 SCORER_KEYS = words("STEPMARK_SCORER_KEYS")
+#: Folders that local scorers may read weights from (annotator/scorers/local/folders.py); none, unless named.
+STEPMARK_MODEL_FOLDERS = words("STEPMARK_MODEL_FOLDERS")
 
 #: Files on their way from the import page to a worker, and rejected rows; web processes and workers share it.
 STEPMARK_UPLOADS = Path(os.environ.get("STEPMARK_UPLOADS", BASE_DIR / "var" / "uploads"))

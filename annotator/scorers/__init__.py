@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from annotator.scorers import builtin, critic, sglang, vllm
+from annotator.scorers import builtin, critic, local, sglang, vllm
 from annotator.scorers.base import Scorer, ScorerFactory
 
 #: Scorers that run in the worker, and those behind a server: what makes one from its stored settings.
@@ -15,7 +15,9 @@ REMOTE: Mapping[str, Callable[..., Scorer]] = {
     "sglang": sglang.make,
     "critic": critic.make,
 }
-KINDS = frozenset({*LOCAL, *REMOTE})
+#: Scorers whose weights are read from a folder of this machine.
+FOLDERS: Mapping[str, Callable[..., Scorer]] = {"local": local.make}
+KINDS = frozenset({*LOCAL, *REMOTE, *FOLDERS})
 
 
 class UnknownScorer(LookupError):
@@ -28,14 +30,17 @@ def make(
     *,
     allowed_hosts: Collection[str] = (),
     allowed_keys: Collection[str] = (),
+    model_folders: Collection[str] = (),
 ) -> Scorer:
     """The scorer of that kind. Raises UnknownScorer, or what its factory raises for its settings.
 
-    ``allowed_hosts`` and ``allowed_keys`` are the installation's: servers that may be talked to, and environment
-    variables whose keys may be sent there.
+    ``allowed_hosts``, ``allowed_keys`` and ``model_folders`` are the installation's: servers that may be talked to,
+    environment variables whose keys may be sent there, and folders that weights may be read from.
     """
     if kind in LOCAL:
         return LOCAL[kind](config or {})
     if kind in REMOTE:
         return REMOTE[kind](config or {}, allowed_hosts=allowed_hosts, allowed_keys=allowed_keys)
+    if kind in FOLDERS:
+        return FOLDERS[kind](config or {}, model_folders=model_folders)
     raise UnknownScorer(f"there is no scorer of kind {kind!r}; known: {', '.join(sorted(KINDS))}")

@@ -19,6 +19,15 @@ from annotator.scorers.remote import RemoteScorer, Settings, rows_for, threshold
 _NUMBERED = re.compile(r"\A\s*step\s+\d+\s*[:.]\s*", re.IGNORECASE)
 
 
+def unnumbered(text: str) -> str:
+    """A step's text without a number that its author gave it: prompts number the steps themselves.
+
+    >>> unnumbered("Step 3: add")
+    'add'
+    """
+    return _NUMBERED.sub("", text)
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """How a family is prompted: plain text, steps numbered, a tag after each. ``labels`` are token ids, the one for
@@ -41,7 +50,7 @@ class Family:
             text = self._escape(step.text.strip())
             if step.judged:
                 number += 1
-                lines.append(f"Step {number}: {_NUMBERED.sub('', text)} {self.tag}")
+                lines.append(f"Step {number}: {unnumbered(text)} {self.tag}")
             else:
                 lines.append(text)
         return "\n".join(lines)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import pytest
 
 from annotator.scorers import http
 from tests.scorers.stub import Stub
+
+if os.environ.get("STEPMARK_REQUIRE_TORCH") == "1" and find_spec("torch") is None:
+    raise pytest.UsageError("STEPMARK_REQUIRE_TORCH=1, but PyTorch is not installed.")
 
 
 @pytest.fixture(scope="session")
