@@ -55,7 +55,7 @@ def said(scorer: Scorer) -> tuple[str, str]:
 def test_a_run_leaves_a_challenger_with_its_lineage_and_its_numbers(
     manager: Actor, scorer: Scorer, hurried: None
 ) -> None:
-    pool(scorer.project)
+    pool(scorer.project, 30)
     training.ask(actor=manager, scorer_id=scorer.pk)
     trained()
 
@@ -63,12 +63,12 @@ def test_a_run_leaves_a_challenger_with_its_lineage_and_its_numbers(
     assert version.parent is not None
     assert version.parent.version == scoring.running(scorer).version
     told = version.training
-    assert told["snapshot"]["sources"] == {"human": 40}
-    assert told["snapshot"]["labels"] == 40
+    assert told["snapshot"]["sources"] == {"human": 30}
+    assert told["snapshot"]["labels"] == 30
     assert (told["parameters"]["stages"], told["parameters"]["base"]) == (["people"], version.parent.version)
-    assert told["metrics"]["solutions"] == 40
+    assert told["metrics"]["solutions"] == 30
     assert told["metrics"]["f1"]["value"] > 0.9
-    assert len(told["problems"]) == 40
+    assert len(told["problems"]) == 30
     assert told["decision"]["answer"] == "not enough evidence"
     weights = ScorerWeights.objects.get(version=version)
     assert len(weights.sha256) == 64
@@ -76,7 +76,7 @@ def test_a_run_leaves_a_challenger_with_its_lineage_and_its_numbers(
 
 
 def test_the_same_labels_make_no_second_version(manager: Actor, scorer: Scorer, hurried: None) -> None:
-    pool(scorer.project)
+    pool(scorer.project, 30)
     for _ in range(2):
         training.ask(actor=manager, scorer_id=scorer.pk)
         job = taken()
@@ -89,7 +89,7 @@ def test_the_same_labels_make_no_second_version(manager: Actor, scorer: Scorer, 
 def test_one_label_more_makes_another_challenger_and_ends_the_first(
     manager: Actor, scorer: Scorer, hurried: None
 ) -> None:
-    pool(scorer.project)
+    pool(scorer.project, 30)
     for _ in range(2):
         training.ask(actor=manager, scorer_id=scorer.pk)
         job = taken()
@@ -106,7 +106,9 @@ def test_too_few_labels_say_how_many_are_missing(manager: Actor, scorer: Scorer)
     trained()
     state, sentence = said(scorer)
     assert state == "nothing"
-    assert sentence.startswith("There are 10 labelled solutions to learn from, 5 of them with an error; it takes 30")
+    assert sentence.startswith(
+        "There are 10 labelled solutions to learn from, 5 of them with an error; it takes 30"
+    )
     assert not ScorerWeights.objects.exists()
 
 
@@ -150,7 +152,7 @@ def test_only_who_may_ask_asks(project: Project, scorer: Scorer, manager: Actor)
 def test_a_cancelled_run_stops_and_leaves_nothing(
     manager: Actor, scorer: Scorer, hurried: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pool(scorer.project)
+    pool(scorer.project, 30)
     training.ask(actor=manager, scorer_id=scorer.pk)
     monkeypatch.setattr(training_run, "TELL_SECONDS", 0.0)
     fit = trainers.fit
@@ -242,7 +244,7 @@ def test_rules_that_make_no_sense_are_refused(manager: Actor, wrong: dict[str, A
 
 
 def test_a_killed_run_is_done_again_by_another_worker(manager: Actor, scorer: Scorer, hurried: None) -> None:
-    pool(scorer.project)
+    pool(scorer.project, 30)
     training.ask(actor=manager, scorer_id=scorer.pk)
     dead = taken()
     Job.objects.filter(pk=dead.id).update(lease_expires_at=F("created_at") - timedelta(hours=1))
