@@ -12,6 +12,7 @@ from annotator import jobs
 from annotator.actions import (
     cases,
     consensus,
+    export_files,
     import_jobs,
     ordering,
     quality,
@@ -95,9 +96,15 @@ def train(job: Claimed) -> None:
     training_run.run(job=job)
 
 
+def run_export(job: Claimed) -> None:
+    """Make the file of an export that somebody asked for."""
+    export_files.run(job=job, extend=lambda: jobs.extend(job))
+
+
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
     "consensus.recompute_all": recompute_consensus,
     "consensus.update": update_consensus,
+    export_files.JOB: run_export,
     "imports.run": import_upload,
     "labeling.follow_up": follow_up,
     "quality.report": quality_report,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -79,6 +79,8 @@ class Export:
     project_id: int
     run: ExportRun | None = None
     size: int = 0
+    #: Called when the last line was taken, before the row says that the export is done.
+    at_end: Callable[[], None] = lambda: None
     _digest: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def __iter__(self) -> Iterator[bytes]:
@@ -87,6 +89,7 @@ class Export:
                 self._digest.update(line)
                 self.size += len(line)
                 yield line
+            self.at_end()
         except GeneratorExit:
             self._broke_off("The download was broken off.")
             raise
