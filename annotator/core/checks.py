@@ -12,12 +12,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotator.core.arithmetic import Value, evaluate
-from annotator.core.equations import Chain, chains
+from annotator.core.equations import Chain, Side, chains
 from annotator.core.mathtext import NotNumeric, Number, Token, decimals, literal, tokenize
+from annotator.core.units import conversion, differ_in_size
 
 MAX_CHECKS = 200
 #: Relative error that floating point alone may cause.
 ROUNDING = 1e-9
+#: Relative error within which a conversion may be a rounded one.
+ROUGHLY = 0.02
 
 
 class Verdict(StrEnum):
@@ -80,9 +83,12 @@ def _check_pair(chain: Chain, index: int) -> Check:
     start = left_tokens[0].start if left_tokens else relation.start
     end = right_tokens[-1].end if right_tokens else relation.end
     left_value, right_value = _value(left_tokens), _value(right_tokens)
-    if left_value is None or right_value is None:
+    if left_value is None or right_value is None or _adds_unlike(left) or _adds_unlike(right):
         known = [value.number if value else None for value in (left_value, right_value)]
         return Check(Verdict.NOT_CHECKED, start, end, *known)
+    factor = None if left.units & right.units else conversion(left.units, right.units)
+    if factor is not None:
+        return _check_conversion(start, end, left_value, right_value, factor)
     verdict = _verdict(left_value, right_value, right_tokens, approximate=relation.kind == "~")
     if verdict is Verdict.DOES_NOT_HOLD and (
         _has_another_reading(chain, index, left_value, right_tokens)
@@ -91,6 +97,26 @@ def _check_pair(chain: Chain, index: int) -> Check:
         verdict = Verdict.NOT_CHECKED
     error = None if verdict is Verdict.NOT_CHECKED else _relative_error(left_value.number, right_value.number)
     return Check(verdict, start, end, left_value.number, right_value.number, error)
+
+
+def _adds_unlike(side: Side) -> bool:
+    """`1 hour + 20 minutes`: the numbers alone say nothing."""
+    return any(token.kind in "+-" for token in side.tokens) and differ_in_size(side.units)
+
+
+def _check_conversion(start: int, end: int, left: Value, right: Value, factor: float) -> Check:
+    """`2 hours = 120 minutes`: the left number in the right one's unit. Inches and miles are rounded as people do.
+
+    What is off by more than two per cent does not hold, where nothing was computed on the way and nobody speaks of a
+    map's scale (a length that stands for a larger one).
+    """
+    error = _relative_error(left.number * factor, right.number)
+    if error <= ROUNDING or (error <= ROUGHLY and isinstance(right.number, float)):
+        return Check(Verdict.HOLDS, start, end, left.number, right.number, error)
+    may_be_scale = factor < 1 and right.number > left.number * factor
+    if error <= ROUGHLY or left.operations + right.operations or may_be_scale:
+        return Check(Verdict.NOT_CHECKED, start, end, left.number, right.number)
+    return Check(Verdict.DOES_NOT_HOLD, start, end, left.number, right.number, error)
 
 
 def _within_brackets(tokens: list[Token], *, keep_end: bool) -> list[Token]:

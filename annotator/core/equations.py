@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from annotator.core.mathtext import Token, words
 
 MAX_UNIT_WORDS = 4
+#: Stands among a side's units where one of them is squared or cubed.
+UNIT_POWER = "^"
 
 
 @dataclass(slots=True)
@@ -215,7 +217,10 @@ class _Reader:
         self.side.units |= words
         if words & _MAGNITUDES:
             self.spoil(self.tokens[at])
-        end = self.after_unit_power(end) if words else end
+        past_power = self.after_unit_power(end) if words else end
+        if past_power > end:
+            self.side.units.add(UNIT_POWER)
+        end = past_power
         following = self.tokens[end].kind if end < len(self.tokens) else ";"
         if following in _BINARY or following in "=~)]}" or (following == "|" and self.next_is_relation(end)):
             return max(end, at + 1)
