@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from annotator.core.evaluation import f1_of_sums, f1_rows, processbench_f1
-from annotator.core.intervals import DRAWS, Floats, ratio, resample, sums_by
+from annotator.core.intervals import DRAWS, Figure, Floats, ratio, resample, sums_by
 from annotator.core.labels import NO_ERROR
 from annotator.core.uncertainty import Values, predicted_stop
 
@@ -60,15 +60,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Duel:
-    """Both on the same ``n`` solutions of ``problems`` problems; None where the figure is not defined.
+    """Both on the same ``n`` solutions of ``problems`` problems; a difference is None where it is not defined.
 
-    F1 is ProcessBench's, in [0, 1]; the loss is the mean log-loss in nats of the steps that people judged.
+    F1 is ProcessBench's, in [0, 1], each with its own 95 % interval; the loss is the mean log-loss in nats of the steps that people judged.
     """
 
     n: int
     problems: int
-    champion_f1: float | None
-    challenger_f1: float | None
+    champion_f1: Figure
+    challenger_f1: Figure
     f1: Difference | None
     champion_loss: float | None
     challenger_loss: float | None
@@ -101,15 +101,15 @@ def duel(
     groups = np.unique(np.asarray(problem), return_inverse=True)[1].astype(np.int64)
     sums = sums_by(groups, np.concatenate([one, other], axis=1))
     total, drawn = sums.sum(axis=0), resample(sums, draws) if len(sums) else np.zeros((0, 12))
-    before = processbench_f1(champion.stops(), stops).value
-    after = processbench_f1(challenger.stops(), stops).value
+    before = processbench_f1(champion.stops(), stops, groups).figure
+    after = processbench_f1(challenger.stops(), stops, groups).figure
     judged = bool(len(sums)) and total[5] > 0
     return Duel(
         n=len(stops),
         problems=len(sums),
         champion_f1=before,
         challenger_f1=after,
-        f1=_difference(total, drawn, _f1) if before is not None else None,
+        f1=_difference(total, drawn, _f1) if before.value is not None else None,
         champion_loss=float(total[4] / total[5]) if judged else None,
         challenger_loss=float(total[10] / total[11]) if judged else None,
         loss=_difference(total, drawn, _loss) if judged else None,

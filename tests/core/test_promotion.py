@@ -74,7 +74,7 @@ def test_without_an_error_in_the_holdout_nothing_is_decided() -> None:
 
 def test_an_empty_holdout_has_no_figures() -> None:
     found = duel(Heard([], 0.5), Heard([], 0.5), [], [])
-    assert (found.n, found.champion_f1, found.f1, found.loss) == (0, None, None, None)
+    assert (found.n, found.champion_f1.value, found.f1, found.loss) == (0, None, None, None)
     assert verdict(found).answer is Answer.UNDECIDED
 
 
@@ -84,7 +84,7 @@ def test_figures_are_those_of_the_hand() -> None:
     before = Heard([(0.9, 0.4), (0.4, None), (0.9, None)], 0.5)
     after = Heard([(0.9, 0.4), (0.8, None), (0.9, None)], 0.5)
     found = duel(before, after, truth, ["a", "b", "c"], draws=50)
-    assert (found.champion_f1, found.challenger_f1) == (pytest.approx(2 / 3), 1.0)
+    assert (found.champion_f1.value, found.challenger_f1.value) == (pytest.approx(2 / 3), 1.0)
     losses = [-math.log(0.9), -math.log(0.6), -math.log(0.9)]
     assert found.champion_loss == pytest.approx((sum(losses) - math.log(0.4)) / 4)
     assert found.challenger_loss == pytest.approx((sum(losses) - math.log(0.8)) / 4)
