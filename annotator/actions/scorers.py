@@ -18,7 +18,7 @@ from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.models import AuditEvent, Project, Scorer, ScorerVersion, Solution
 from annotator.queries.pool import mixture_of
-from annotator.scorers import KINDS
+from annotator.scorers import FOLDERS, KINDS
 from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
 from annotator.scorers.breaker import CircuitOpen
 from annotator.scorers.endpoint import EndpointRefused
@@ -271,6 +271,10 @@ def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:
     scorer = Scorer.objects.filter(project_id=actor.project_id, pk=scorer_id).first()
     if scorer is None:
         raise NoSuchScorer
+    if scorer.kind in FOLDERS:
+        raise Unanswered(
+            "This model is loaded by workers alone. Let one score the solution, then look at its scores."
+        )
     found = _solution(actor, solution)
     steps = tuple(map(Step.from_json, found.steps))
     hurried = Scorer(kind=scorer.kind, config=_hurried(scorer), champion=scorer.champion)

@@ -16,14 +16,16 @@ KINDS = [
     ("vllm", _("PRM behind vLLM (/pooling)")),
     ("sglang", _("PRM behind SGLang (/v1/score)")),
     ("critic", _("Chat model as critic (OpenAI-compatible)")),
+    ("local", _("PRM on this machine (PyTorch)")),
 ]
-#: Settings that each kind has beside its server.
+SERVER = ("url", "model", "key_env", "timeout", "concurrency")
+#: Settings that each kind has; the threshold is everybody's.
 OWN: Mapping[str, tuple[str, ...]] = {
-    "vllm": ("family", "pooling"),
-    "sglang": ("family",),
-    "critic": ("votes", "max_tokens"),
+    "vllm": (*SERVER, "family", "pooling"),
+    "sglang": (*SERVER, "family"),
+    "critic": (*SERVER, "votes", "max_tokens"),
+    "local": ("path", "family", "device", "dtype", "max_tokens", "separator"),
 }
-SHARED = ("url", "model", "key_env", "threshold", "timeout", "concurrency")
 WEIGHTS = [
     (Strategy.UNCERTAINTY, _("What the scorer is least sure of")),
     (Strategy.CONVINCING_WRONG, _("Convincing, with a wrong answer")),
@@ -34,10 +36,11 @@ WEIGHTS = [
 
 
 class ConfigForm(forms.Form):
-    """A server's settings. The key itself is never typed here: only the name of the variable that holds it."""
+    """A scorer's settings. The key itself is never typed here: only the name of the variable that holds it."""
 
     url = forms.CharField(
         max_length=300,
+        required=False,
         label=_("Server"),
         help_text=_("such as http://gpu1:8000; the operator lists the hosts"),
     )
@@ -65,7 +68,31 @@ class ConfigForm(forms.Form):
         max_length=60,
         required=False,
         label=_("Family"),
-        help_text=_("vLLM, SGLang: how the model is prompted"),
+        help_text=_("vLLM, SGLang, this machine: how the model is prompted and read, such as qwen_prm"),
+    )
+    path = forms.CharField(
+        max_length=300,
+        required=False,
+        label=_("Model folder"),
+        help_text=_("this machine: its name in a folder that the operator opens"),
+    )
+    device = forms.ChoiceField(
+        choices=[("", _("auto")), ("cpu", "cpu"), ("cuda", "cuda")],
+        required=False,
+        label=_("Device"),
+        help_text=_("this machine: cuda waits for a worker with a graphics card"),
+    )
+    dtype = forms.ChoiceField(
+        choices=[("", _("auto")), *((one, one) for one in ("float32", "bfloat16", "float16"))],
+        required=False,
+        label=_("Precision"),
+        help_text=_("this machine"),
+    )
+    separator = forms.CharField(
+        max_length=40,
+        required=False,
+        label=_("Separator"),
+        help_text=_("this machine, token_classifier: what ends a step; \\n is a line break"),
     )
     pooling = forms.CharField(
         max_length=10, required=False, label=_("Pooling"), help_text=_("vLLM: step or all")
@@ -74,8 +101,22 @@ class ConfigForm(forms.Form):
         required=False, min_value=1, max_value=64, label=_("Votes"), help_text=_("critic: answers a solution")
     )
     max_tokens = forms.IntegerField(
-        required=False, min_value=16, max_value=200_000, label=_("Tokens an answer"), help_text=_("critic")
+        required=False,
+        min_value=16,
+        max_value=200_000,
+        label=_("Tokens at most"),
+        help_text=_("critic: of an answer; this machine: of a pass, and of the longest solution"),
     )
+
+    def __init__(self, *args: Any, kind: str = "", **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.kind = kind
+
+    def shown(self) -> list[tuple[forms.BoundField, bool]]:
+        """The fields that the kind has, all where it is still to be chosen; and whether each takes a number."""
+        names = ("threshold", *OWN[self.kind]) if self.kind in OWN else tuple(ConfigForm.base_fields)
+        numbers = (forms.FloatField, forms.IntegerField)
+        return [(self[name], isinstance(self.fields[name], numbers)) for name in names]
 
     def config(self) -> dict[str, Any]:
         """What is stored: only what was filled in."""

@@ -85,7 +85,7 @@ def change(request: HttpRequest, actor: Actor, scorer_id: int) -> HttpResponse:
     """Other settings for one scorer."""
     access.require(actor, Verb.MANAGE)
     kind = scorers.kind_of(actor=actor, scorer_id=scorer_id)
-    form = ConfigForm(request.POST, auto_id=f"id_{scorer_id}_%s")
+    form = ConfigForm(request.POST, auto_id=f"id_{scorer_id}_%s", kind=kind)
     if form.is_valid():
         try:
             scorers.change(actor=actor, scorer_id=scorer_id, config=_config(form, kind))
@@ -185,7 +185,7 @@ def _page(
     settings = [
         (each, more["changed"])
         if each.id == changed_id
-        else (each, ConfigForm(initial=dict(each.config), auto_id=f"id_{each.id}_%s"))
+        else (each, ConfigForm(initial=dict(each.config), auto_id=f"id_{each.id}_%s", kind=each.kind))
         for each in seen.scorers
         if each.kind in OWN
     ]

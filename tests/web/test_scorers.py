@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from annotator.actions import access, scoring
 from annotator.models import AuditEvent, Job, Project, Scorer
-from annotator.scorers import http
+from annotator.scorers import http, local
 from tests import factories as make
 from tests.scorers.stub import Stub
 from tests.web.conftest import People
@@ -73,6 +74,34 @@ def test_a_scorer_is_added_paused_resumed_and_cancelled(people: People, project:
     assert Job.objects.filter(kind=scoring.PLAN).count() == 1
     people.manager.post(f"{PAGE}{scorer.pk}/cancel")
     assert not Job.objects.filter(kind=scoring.PLAN).exists()
+
+
+def test_a_model_of_this_machine_is_added_by_its_folder(
+    people: People, project: Project, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "installed", lambda: True)
+    settings.STEPMARK_MODEL_FOLDERS = [str(tmp_path)]
+    (tmp_path / "prm").mkdir()
+    for name in ("config.json", "model.safetensors"):
+        (tmp_path / "prm" / name).touch()
+    filled = new("http://not.asked", kind="local", path="prm", family="actprm", device="cuda", votes="3")
+
+    assert people.manager.post(f"{PAGE}add", filled).status_code == 302
+
+    scorer = Scorer.objects.get(project=project, name="judge")
+    assert scorer.config == {"path": "prm", "family": "actprm", "device": "cuda"}
+
+
+def test_a_scorers_own_settings_are_shown_and_no_others(people: People, project: Project, stub: Stub) -> None:
+    people.manager.post(f"{PAGE}add", new(stub.url))
+    scorer = Scorer.objects.get(project=project, name="judge")
+
+    page = people.manager.get(PAGE).content.decode()
+
+    assert f'id="id_{scorer.pk}_pooling"' in page
+    assert f'id="id_{scorer.pk}_votes"' not in page
+    assert f'id="id_{scorer.pk}_path"' not in page
+    assert all(f'id="id_{name}"' in page for name in ("url", "votes", "path", "threshold"))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,70 @@
+"""A local model from the form to the scores in the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotator import jobs
+from annotator.actions import scorers, scoring
+from annotator.models import Project, Score, Scorer
+from annotator.models.projects import Role
+from tests import factories as make
+from tests.scorers import tiny_models as tiny
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Any) -> Path:
+    """A tiny Qwen PRM in a folder that is open to scorers."""
+    settings.STEPMARK_MODEL_FOLDERS = [str(tmp_path)]
+    tokenizer = tiny.qwen_tokenizer()
+    return tiny.save(tmp_path / "prm", tiny.qwen(tokenizer), tokenizer, tiny.head(*tiny.CLASS_HEAD))
+
+
+def add(project: Project, **config: Any) -> Scorer:
+    manager = make.actor(project, Role.MANAGER)
+    return scorers.add(
+        actor=manager, name="prm", kind="local", config={"path": "prm", "device": "cpu", **config}
+    )
+
+
+def work_off(scorer: Scorer) -> None:
+    while (job := jobs.claim(scoring.QUEUE)) is not None:
+        {scoring.PLAN: scoring.plan, scoring.SCORE: scoring.score_batch}[job.kind](job=job)
+        jobs.finish(job)
+
+
+def test_a_worker_scores_with_a_model_of_this_machine(folder: Path) -> None:
+    project = make.project()
+    solution = make.solution(project)
+    scorer = add(project)
+
+    work_off(scorer)
+
+    score = Score.objects.get(version__scorer=scorer)
+    assert score.solution == solution
+    assert len(score.values) == solution.n_steps
+    assert score.version.version.startswith("local:qwen_prm/1:")
+    assert score.version.version.endswith(":prm")
+
+
+def test_a_folder_outside_the_list_can_not_be_added(folder: Path, settings: Any) -> None:
+    settings.STEPMARK_MODEL_FOLDERS = [str(folder / "elsewhere")]
+
+    with pytest.raises(scorers.Refused, match="STEPMARK_MODEL_FOLDERS"):
+        add(make.project(), path=str(folder))
+
+
+def test_a_page_loads_no_model(folder: Path) -> None:
+    project = make.project()
+    solution = make.solution(project)
+    scorer = add(project)
+
+    with pytest.raises(scorers.Unanswered, match="workers alone"):
+        scorers.try_on(
+            actor=make.actor(project, Role.MANAGER), scorer_id=scorer.pk, solution=f"#{solution.pk}"
+        )
