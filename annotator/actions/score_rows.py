@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotator.core.uncertainty import priority
-from annotator.models import Score, ScoreFailure, ScorerVersion, Solution
+from annotator.models import Score, ScoreDetail, ScoreFailure, ScorerVersion, Solution
 from annotator.scorers.base import InvalidScores, Scored, ScoringInput, checked
 from annotator.scorers.base import ScoreFailure as Failure
 
@@ -23,6 +23,7 @@ def keep(said: Sequence[Said], version: ScorerVersion) -> int:
         else:
             failures.append(made)
     Score.objects.bulk_create(scores, ignore_conflicts=True)
+    _keep_details(said, version)
     ScoreFailure.objects.filter(
         version=version, solution__in=[score.solution_id for score in scores]
     ).delete()
@@ -33,6 +34,31 @@ def keep(said: Sequence[Said], version: ScorerVersion) -> int:
         update_fields=["message"],
     )
     return len(scores)
+
+
+def _keep_details(said: Sequence[Said], version: ScorerVersion) -> None:
+    """What was said or paid beside the values. Nothing for a scorer that only reads: its rows come by the million."""
+    told = {
+        solution.pk: result
+        for solution, _, result in said
+        if isinstance(result, Scored)
+        and (result.rationale or result.error_types or set(result.usage or ()) - {"characters"})
+    }
+    if not told:
+        return
+    rows = Score.objects.filter(version=version, solution_id__in=told)
+    ScoreDetail.objects.bulk_create(
+        [
+            ScoreDetail(
+                score_id=pk,
+                error_types=told[solution].error_types,
+                rationale=told[solution].rationale or "",
+                usage=dict(told[solution].usage or {}),
+            )
+            for pk, solution in rows.values_list("pk", "solution_id")
+        ],
+        ignore_conflicts=True,
+    )
 
 
 def _row(

@@ -62,7 +62,8 @@ class Difference:
 class Duel:
     """Both on the same ``n`` solutions of ``problems`` problems; a difference is None where it is not defined.
 
-    F1 is ProcessBench's, in [0, 1], each with its own 95 % interval; the loss is the mean log-loss in nats of the steps that people judged.
+    F1 is ProcessBench's, in [0, 1], each with its own 95 % interval; the loss is the mean log-loss in nats of the steps
+    that people judged.
     """
 
     n: int
