@@ -49,6 +49,8 @@ CHANGEABLE = frozenset(
         "auto_pause",
         "standing_shown",
         "low_posterior",
+        "hourly_cost",
+        "currency",
     }
 )
 #: A later import or scoring needs a scorer of this name; every project has it from the start.

@@ -87,6 +87,16 @@ class QualityFields(forms.Form):
         label=_("People see of their own standing"),
         help_text=_("in tens and a day late, so that nobody learns which solution was a check"),
     )
+    hourly_cost = forms.FloatField(
+        min_value=0,
+        max_value=100_000,
+        required=False,
+        label=_("What an hour of a person's time costs"),
+        help_text=_("empty: not known; labels then cost seconds alone"),
+    )
+    currency = forms.CharField(
+        max_length=3, required=False, label=_("Currency"), help_text=_("three letters, such as EUR")
+    )
 
     #: The questions under which the page groups these fields.
     GROUPS: tuple[tuple[Any, Any, tuple[str, ...]], ...] = (
@@ -107,6 +117,11 @@ class QualityFields(forms.Form):
             _("A first alarm warns and brings more checks; the second pauses. A manager has the last word."),
             ("exam_size", "exam_pass", "cusum_p0", "auto_pause", "standing_shown"),
         ),
+        (
+            _("What does a label cost?"),
+            _("Seconds are measured. With a price they become money, on the page about training."),
+            ("hourly_cost", "currency"),
+        ),
     )
 
     def quality_groups(self) -> list[dict[str, Any]]:
@@ -115,3 +130,10 @@ class QualityFields(forms.Form):
             {"question": question, "says": says, "fields": [self[name] for name in names]}
             for question, says, names in self.GROUPS
         ]
+
+    def clean_currency(self) -> str:
+        """Three letters, as banks write them."""
+        currency: str = self.cleaned_data["currency"].strip().upper()
+        if currency and not (len(currency) == 3 and currency.isascii() and currency.isalpha()):
+            raise forms.ValidationError(_("Three letters, such as EUR."))
+        return currency

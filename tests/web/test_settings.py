@@ -136,3 +136,19 @@ def test_up_to_the_first_error_nothing_is_said_of_steps_after_it(project: Projec
     make.work(project)
     page = signed_in_to(project, Role.ANNOTATOR).get("/p/maths/label/").content.decode()
     assert "builds on an earlier error" not in page
+
+
+def test_what_an_hour_costs_is_saved_in_its_currency(people: People, project: Project) -> None:
+    people.manager.post(PAGE, form(project, hourly_cost="42.5", currency="chf"))
+    project.refresh_from_db()
+    assert (project.hourly_cost, project.currency) == (42.5, "CHF")
+    people.manager.post(PAGE, form(project, hourly_cost=""))
+    project.refresh_from_db()
+    assert project.hourly_cost is None
+
+
+@pytest.mark.parametrize("wrong", [{"hourly_cost": "-1"}, {"currency": "E1"}, {"currency": "€€€"}])
+def test_a_cost_that_is_none_is_refused(people: People, project: Project, wrong: dict[str, Any]) -> None:
+    assert people.manager.post(PAGE, form(project, **wrong)).status_code == 422
+    project.refresh_from_db()
+    assert (project.hourly_cost, project.currency) == (None, "EUR")
