@@ -7,16 +7,34 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
+from annotator.core.codecs import UnknownFormat
+from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, PolicyError
 from annotator.core.codecs.writing import Values
 from annotator.core.details import is_text
-from annotator.core.parts import Parts, read_parts
-from annotator.queries.export_filters import BadChoice, LabelsFrom, Only
+from annotator.core.parts import BadParts, Parts, read_parts
+from annotator.queries.export_filters import READERS, BadChoice, LabelsFrom, Only
 
 _Choice = TypeVar("_Choice", bound=StrEnum)
 _YES = (True, "1", "true", "True", "on", "yes")
 _NO = (False, "0", "false", "False", "off", "no")
 MAX_LICENCE = 100
+#: What an export can be refused with before its first byte, beside NotAllowed: each says why in a sentence.
+REFUSED = (BadChoice, PolicyError, UnknownFormat)
+#: Every name that `Recipe.from_json` reads.
+CHOICES = (
+    "format",
+    "labels",
+    "neutral",
+    "after_first_error",
+    "include_gold",
+    "holdout",
+    "values",
+    "split_by_problem",
+    "seed",
+    "part",
+    "licence",
+    *READERS,
+)
 
 
 @dataclass(frozen=True)
@@ -59,7 +77,7 @@ class Recipe:
     def from_json(cls, given: Mapping[str, Any]) -> Recipe:
         """Choices as words or typed values; what is absent or empty is left open, other names are passed over.
 
-        Raises BadChoice and BadParts, both ValueErrors, with a sentence that names the choice.
+        Raises BadChoice with a sentence that names the choice.
         """
         licence = str(given.get("licence") or "").strip()
         if len(licence) > MAX_LICENCE or not is_text(licence):
@@ -103,4 +121,7 @@ def _parts(given: Mapping[str, Any]) -> Parts | None:
         if only:
             raise BadChoice("part names a part of split_by_problem, such as 80/10/10.")
         return None
-    return read_parts(shares, seed=given.get("seed"), only=only)
+    try:
+        return read_parts(shares, seed=given.get("seed"), only=only)
+    except BadParts as error:
+        raise BadChoice(str(error)) from None

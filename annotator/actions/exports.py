@@ -90,11 +90,9 @@ class Export:
                 self.size += len(line)
                 yield line
             self.at_end()
-        except GeneratorExit:
-            self._broke_off("The download was broken off.")
-            raise
-        except Exception as error:
-            self._broke_off(f"{type(error).__name__}: {error}")
+        except BaseException as error:
+            ours = isinstance(error, Exception)
+            self._broke_off(f"{type(error).__name__}: {error}" if ours else "It was broken off.")
             raise
         self._done()
 

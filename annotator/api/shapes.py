@@ -9,14 +9,17 @@ from django.http import QueryDict
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotator.actions.export_choices import Recipe
 from annotator.actions.import_rows import LabelsAs
 from annotator.actions.labeling import Work
 from annotator.core.codecs import CODECS
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy
+from annotator.core.codecs.writing import FORMATS, Values
 from annotator.core.labels import FinishReason
+from annotator.core.parts import TEST, TRAIN, VALIDATION
 from annotator.core.segmentation import Rule
 from annotator.models import ImportBatch
-from annotator.queries.exports import LabelsFrom
+from annotator.queries.export_filters import BadChoice, LabelsFrom, LabelSource
 
 #: More steps than any solution has.
 MAX_STEPS = 32_767
@@ -272,8 +275,11 @@ class AllAnnotationsAsked(AnnotationsAsked):
 class ExportAsked(Asked):
     """The same choices as ``export_labels``."""
 
-    format = serializers.ChoiceField(choices=list(CODECS), default="native")
+    format = serializers.ChoiceField(choices=list(FORMATS), default="native")
     labels = serializers.ChoiceField(choices=list(LabelsFrom), default=LabelsFrom.CONSENSUS.value)
+    values = serializers.ChoiceField(
+        choices=list(Values), required=False, help_text="hard labels, with a weight, or probabilities"
+    )
     neutral = serializers.ChoiceField(choices=list(NeutralPolicy), required=False)
     after_first_error = serializers.ChoiceField(choices=list(AfterFirstErrorPolicy), required=False)
     include_gold = serializers.BooleanField(default=False)
@@ -282,3 +288,41 @@ class ExportAsked(Asked):
     domain = serializers.CharField(required=False, max_length=100)
     since = serializers.DateField(required=False, help_text="labelled on this day or later")
     until = serializers.DateField(required=False, help_text="labelled on this day or before")
+    min_agreement = serializers.FloatField(
+        required=False, min_value=0, max_value=1, help_text="share of people with the consensus's first error"
+    )
+    min_posterior = serializers.FloatField(required=False, min_value=0, max_value=1)
+    min_people = serializers.IntegerField(required=False, min_value=1, max_value=1_000)
+    people = serializers.CharField(required=False, max_length=1_000, help_text="pseudonyms, apart by commas")
+    sources = serializers.CharField(
+        required=False, max_length=100, help_text=f"of {', '.join(LabelSource)}; apart by commas"
+    )
+    split_by_problem = serializers.CharField(required=False, max_length=20, help_text="such as 80/10/10")
+    seed = serializers.IntegerField(required=False, min_value=-INT32, max_value=INT32)
+    part = serializers.ChoiceField(choices=[TRAIN, VALIDATION, TEST], required=False)
+    licence = serializers.CharField(required=False, max_length=100, help_text="for the dataset card")
+
+    def recipe(self) -> Recipe:
+        """The choices; call it after ``is_valid``."""
+        return Recipe.from_json(self.validated_data)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Raises ValidationError for choices that don't go together."""
+        try:
+            Recipe.from_json(attrs)
+        except BadChoice as error:
+            raise serializers.ValidationError(str(error)) from None
+        return attrs
+
+
+class ExportShape(serializers.Serializer[Any]):
+    """An export that a worker makes. ``file`` is its address once it is done, null when it has expired."""
+
+    id = serializers.IntegerField()
+    state = serializers.CharField()
+    format = serializers.CharField()
+    written = serializers.IntegerField()
+    size = serializers.IntegerField()
+    sha256 = serializers.CharField(allow_blank=True)
+    error = serializers.CharField(allow_blank=True)
+    file = serializers.CharField(allow_null=True)

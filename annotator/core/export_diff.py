@@ -82,6 +82,18 @@ def signs(labels: Labels | None) -> str:
     return "".join(_SIGNS[label] for label in labels) if labels is not None else ""
 
 
+def labels_of(given: int | str | None, *, step: bool) -> list[int | None] | None:
+    """One side of a change as labels: of a ``step`` its one label, of a row all of them, None where there is none.
+
+    >>> labels_of("+.-", step=False), labels_of(None, step=True), labels_of(None, step=False)
+    ([1, None, -1], [None], None)
+    """
+    if step:
+        assert not isinstance(given, str)
+        return [given]
+    return [_LABELS[sign] for sign in given] if isinstance(given, str) else None
+
+
 class Snapshot:
     """A snapshot in the making. ``add`` its rows in order, then take ``content`` once."""
 

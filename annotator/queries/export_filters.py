@@ -22,6 +22,7 @@ from django.db.models import (
     When,
 )
 
+from annotator.core.details import is_text
 from annotator.core.labels import CENSORED
 from annotator.models import Adjudication, Annotation, Membership, Solution, Split
 
@@ -121,9 +122,16 @@ def _day(name: str, given: Any) -> date:
         raise BadChoice(f"{name} is a day such as 2026-03-01.") from None
 
 
-def words(_name: str, given: Any) -> tuple[str, ...]:
+def _text(name: str, given: Any) -> str:
+    if not is_text(given):
+        raise BadChoice(f"{name} holds characters that no text has.")
+    return str(given)
+
+
+def words(name: str, given: Any) -> tuple[str, ...]:
     """Words apart by commas, or a list of them; each once."""
     parts = given.split(",") if isinstance(given, str) else list(given)
+    parts = [_text(name, part) for part in parts]
     return tuple(dict.fromkeys(str(part).strip() for part in parts if str(part).strip()))
 
 
@@ -142,7 +150,7 @@ def _split(name: str, given: Any) -> str:
 
 READERS: Mapping[str, Any] = {
     "split": _split,
-    "domain": lambda _name, given: str(given),
+    "domain": _text,
     "since": _day,
     "until": _day,
     "min_agreement": _share,

@@ -36,6 +36,9 @@ OPERATIONS = [
     "cancel_import",
     "rejected_rows",
     "export_labels",
+    "ask_for_export",
+    "export_state",
+    "export_file",
 ]
 
 

@@ -5,43 +5,42 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from datetime import date
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import orjson
 from django.core.management.base import CommandParser
 
-from annotator.actions import access, exports
-from annotator.actions.exports import Export, Recipe
-from annotator.core.codecs import CODECS
+from annotator.actions import access, export_recipes, exports
+from annotator.actions.access import Actor
+from annotator.actions.export_choices import CHOICES, REFUSED, Recipe
+from annotator.actions.export_recipes import NoSuchRecipe
+from annotator.actions.exports import Export
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, PolicyError
+from annotator.core.codecs.writing import FORMATS, Values
+from annotator.core.parts import TEST, TRAIN, VALIDATION
 from annotator.management.base import Bar, StepmarkCommand, unusable
 from annotator.models import Split
-from annotator.queries.exports import LabelsFrom, Only
+from annotator.queries.export_filters import LabelsFrom, LabelSource
 
 
 class Command(StepmarkCommand):
-    help = "Write a project's labels as JSONL; gold is left out, and what was left out is counted by reason."
+    help = "Write a project's labels as JSONL or CSV; gold is left out, and what was left out is counted by reason."
 
     def add_arguments(self, parser: CommandParser) -> None:
         super().add_arguments(parser)
         parser.add_argument("--project", required=True, metavar="SLUG")
-        parser.add_argument("--format", required=True, choices=list(CODECS))
+        parser.add_argument("--format", choices=list(FORMATS), help="or in a --recipe")
         parser.add_argument("--out", required=True, type=Path, metavar="FILE", help="- for stdout")
         parser.add_argument(
-            "--labels", default=LabelsFrom.CONSENSUS.value, choices=[each.value for each in LabelsFrom]
+            "--recipe", metavar="NAME", help="choices kept on the export page; options given here change them"
         )
-        parser.add_argument("--neutral", choices=[each.value for each in NeutralPolicy])
-        parser.add_argument("--after-first-error", choices=[each.value for each in AfterFirstErrorPolicy])
-        parser.add_argument("--include-gold", action="store_true")
-        parser.add_argument("--split", choices=Split.values, help="only solutions of this side")
-        parser.add_argument("--domain", default="", help="only problems of this domain")
+        _add_choices(parser)
         parser.add_argument(
-            "--since", type=date.fromisoformat, metavar="DATE", help="labelled on this day or later"
-        )
-        parser.add_argument(
-            "--until", type=date.fromisoformat, metavar="DATE", help="labelled on this day or before"
+            "--separate-files",
+            action="store_true",
+            help="with --split-by-problem: FILE with .train, .validation and .test before its ending",
         )
         parser.add_argument(
             "--manifest",
@@ -60,26 +59,40 @@ class Command(StepmarkCommand):
         holdout.add_argument("--leave-out-holdout", action="store_const", const=False, dest="holdout")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        to_stdout = str(options["out"]) == "-"
-        if to_stdout and options["json"]:
-            raise unusable(
-                "--out - writes the labels to stdout, where --json would mix with them; name a file."
-            )
-        if options["manifest"] and options["manifest"].suffix == ".md":
-            raise unusable("--manifest names the JSON file; the card goes beside it with .md: name it .json.")
+        _refuse_unusable(options)
         project = self.project(options["project"])
-        actor, recipe = access.operator(project), _recipe(options)
+        actor = access.operator(project)
         try:
-            export = exports.start(actor=actor, recipe=recipe)
-            if to_stdout:
-                self._to_stdout(export)
-            else:
-                self._to_file(export, options["out"])
+            recipe, kept = _recipe(actor, options)
+            if options["separate_files"]:
+                self._separately(actor, recipe, kept, options)
+                return
+            export = exports.start(actor=actor, recipe=recipe, recipe_id=kept)
+            self._to_stdout(export) if _on_stdout(options) else self._to_file(export, options["out"])
         except PolicyError as error:
-            raise unusable(f"{error} (--neutral, --after-first-error).") from error
+            raise unusable(f"{error} (--neutral, --after-first-error, --values).") from error
+        except (*REFUSED, NoSuchRecipe) as error:
+            raise unusable(str(error)) from error
         if options["manifest"]:
             _describe(exports.manifest_of(actor=actor, recipe=recipe, export=export), options["manifest"])
-        self._report(export, options, to_stdout)
+        self._report(export, options, _on_stdout(options))
+
+    def _separately(self, actor: Actor, recipe: Recipe, kept: int | None, options: dict[str, Any]) -> None:
+        """A file for each part."""
+        if recipe.parts is None:
+            raise unusable("--separate-files goes with --split-by-problem, such as 80/10/10.")
+        told: dict[str, Any] = {}
+        for part in recipe.parts.names:
+            alone = replace(recipe, parts=replace(recipe.parts, only=part))
+            path = _with_part(options["out"], part)
+            export = exports.start(actor=actor, recipe=alone, recipe_id=kept)
+            self._to_file(export, path)
+            if options["manifest"]:
+                beside = _with_part(options["manifest"], part)
+                _describe(exports.manifest_of(actor=actor, recipe=alone, export=export), beside)
+            told[part] = {"file": str(path), **_values(export)}
+        files = ", ".join(f"{each['written']:,} rows to {each['file']}" for each in told.values())
+        self.report(options, {"parts": told}, f"Wrote {files}.")
 
     def _to_stdout(self, export: Export) -> None:
         try:
@@ -121,14 +134,7 @@ class Command(StepmarkCommand):
         file.flush()
 
     def _report(self, export: Export, options: dict[str, Any], to_stdout: bool) -> None:
-        left_out = export.all_left_out
-        values = {
-            "written": export.tally.written,
-            "left_out": left_out,
-            "lost_fields": list(export.codec.lost_fields),
-            "lost": dict(export.tally.lost),
-            "sha256": export.sha256,
-        }
+        left_out, values = export.all_left_out, _values(export)
         told = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in left_out.items())
         reasons = f"; left out: {told}" if told else ""
         sentence = f"Wrote {export.tally.written:,} rows{reasons}. SHA-256 {export.sha256}"
@@ -156,14 +162,69 @@ def _umask() -> int:
     return current
 
 
-def _recipe(options: dict[str, Any]) -> Recipe:
-    after = options["after_first_error"]
-    return Recipe(
-        format=options["format"],
-        labels=LabelsFrom(options["labels"]),
-        neutral=NeutralPolicy(options["neutral"]) if options["neutral"] else None,
-        after_first_error=AfterFirstErrorPolicy(after) if after else None,
-        include_gold=options["include_gold"],
-        holdout=options["holdout"],
-        only=Only(options["split"], options["domain"], options["since"], options["until"]),
-    )
+def _add_choices(parser: CommandParser) -> None:
+    """The choices that pages and the API offer under the same names. Unset ones are None: a recipe may set them."""
+
+    def add(name: str, **more: Any) -> None:
+        parser.add_argument(f"--{name.replace('_', '-')}", dest=name, **more)
+
+    add("labels", choices=list(map(str, LabelsFrom)), help="consensus unless said otherwise")
+    add("neutral", choices=list(map(str, NeutralPolicy)))
+    add("after_first_error", choices=list(map(str, AfterFirstErrorPolicy)))
+    add("values", choices=list(map(str, Values)), help="hard labels, with a weight, or probabilities")
+    add("include_gold", action="store_const", const=True)
+    add("split", choices=Split.values, help="only solutions of this side")
+    add("domain", help="only problems of this domain")
+    add("since", metavar="DATE", help="labelled on this day or later")
+    add("until", metavar="DATE", help="labelled on this day or before")
+    add("min_agreement", metavar="SHARE", help="of people who put the first error where the consensus does")
+    add("min_posterior", metavar="SHARE", help="of the consensus")
+    add("min_people", metavar="N", help="counted labels of so many people")
+    add("people", metavar="NAMES", help="labelled by one of these pseudonyms, apart by commas")
+    add("sources", metavar="NAMES", help=f"where labels come from: {', '.join(LabelSource)}")
+    add("split_by_problem", metavar="80/10/10", help="train, validation and test by problem")
+    add("seed", metavar="N", help="of that split; 0")
+    add("part", choices=[TRAIN, VALIDATION, TEST], help="of that split, alone")
+    add("licence", metavar="NAME", help="for the dataset card")
+
+
+def _recipe(actor: Actor, options: dict[str, Any]) -> tuple[Recipe, int | None]:
+    """The choices, and the kept recipe that they are; one that options change is that recipe no more."""
+    given = {name: options[name] for name in CHOICES if options.get(name) is not None}
+    if options["recipe"] is None:
+        return Recipe.from_json(given), None
+    row, kept = export_recipes.find(actor=actor, name=options["recipe"])
+    recipe = Recipe.from_json({**kept.to_json(), **given})
+    return recipe, row.pk if recipe == kept else None
+
+
+def _refuse_unusable(options: dict[str, Any]) -> None:
+    """Raise `unusable` for options that contradict each other."""
+    if options["format"] is None and options["recipe"] is None:
+        raise unusable(f"Name a --format ({', '.join(FORMATS)}) or a --recipe.")
+    if _on_stdout(options) and (options["json"] or options["separate_files"]):
+        raise unusable(
+            "--out - writes the labels to stdout, where --json would mix with them and parts couldn't be told apart; "
+            "name a file."
+        )
+    if options["manifest"] and options["manifest"].suffix == ".md":
+        raise unusable("--manifest names the JSON file; the card goes beside it with .md: name it .json.")
+
+
+def _on_stdout(options: dict[str, Any]) -> bool:
+    return str(options["out"]) == "-"
+
+
+def _with_part(path: Path, part: str) -> Path:
+    return path.with_name(f"{path.stem}.{part}{path.suffix}")
+
+
+def _values(export: Export) -> dict[str, Any]:
+    return {
+        "written": export.tally.written,
+        "left_out": export.all_left_out,
+        "lost_fields": list(export.codec.lost_fields),
+        "lost": dict(export.tally.lost),
+        "sha256": export.sha256,
+        "run": export.run.pk if export.run else None,
+    }
