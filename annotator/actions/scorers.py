@@ -18,7 +18,7 @@ from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.models import AuditEvent, Project, Scorer, ScorerVersion, Solution
 from annotator.queries.pool import mixture_of
-from annotator.scorers import FOLDERS, KINDS
+from annotator.scorers import FOLDERS, KINDS, UTILITY_KINDS
 from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
 from annotator.scorers.breaker import CircuitOpen
 from annotator.scorers.endpoint import EndpointRefused
@@ -210,6 +210,10 @@ def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
     scorer = own_scorer(actor=actor, scorer_id=scorer_id)
     if scorer.ranks:
         return scorer
+    if scorer.kind in UTILITY_KINDS:
+        raise Refused(
+            f"{scorer.name} says how often a solution ends well, not whether its steps are correct."
+        )
     Scorer.objects.filter(project_id=actor.project_id, ranks=True).update(ranks=False)
     scorer.ranks = True
     scorer.save(update_fields=["ranks"])

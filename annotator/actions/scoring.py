@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from annotator import jobs
-from annotator.actions import access, circuits, kept_weights, ordering
+from annotator.actions import access, circuits, kept_weights, ordering, rollouts
 from annotator.actions.access import Actor, Verb
 from annotator.actions.score_rows import keep
 from annotator.core.solutions import Step
@@ -32,7 +32,7 @@ from annotator.models import (
     Solution,
 )
 from annotator.scorers import make
-from annotator.scorers.base import Scored, ScoringCancelled, ScoringInput
+from annotator.scorers.base import CORRECTNESS, Scored, ScoringCancelled, ScoringInput
 from annotator.scorers.base import ScoreFailure as Failure
 from annotator.scorers.base import Scorer as RunningScorer
 from annotator.scorers.breaker import CircuitOpen
@@ -43,7 +43,7 @@ from annotator.scorers.remote import InvalidSettings
 
 #: Work by where it can be done: processors here, or servers elsewhere. A worker names the queues that it takes.
 QUEUE, REMOTE = "scoring", "remote"
-QUEUES = {"vllm": REMOTE, "sglang": REMOTE, "critic": REMOTE}
+QUEUES = {"vllm": REMOTE, "sglang": REMOTE, "critic": REMOTE, "monte_carlo": REMOTE}
 SCORE, PLAN = "scoring.score_batch", "scoring.plan"
 #: Solutions in one job: small enough to lose little with a worker, large enough to cost few rows.
 JOB_SIZE = 100
@@ -276,7 +276,7 @@ def _score_all(
     for batch in _chunks(list(wanted), BATCH_SIZE):
         inputs = [ScoringInput(one.problem.text, tuple(map(Step.from_json, one.steps))) for one in batch]
         try:
-            results = found.score(inputs, cancelled=_unwanted(job))
+            results = rollouts.score(found, version, batch, inputs, _unwanted(job))
         except ScoringCancelled:
             raise jobs.LeaseLost(f"{job.kind} {job.subject}") from None
         later = {
@@ -303,7 +303,8 @@ def _write(
 ) -> int:
     said = [one for one in zip(batch, inputs, results, strict=True) if one[0].pk not in later]
     count = keep(said, version)
-    ordering.rank_new(solution_ids=[solution.pk for solution, _, _ in said], version=version)
+    if version.measures == CORRECTNESS:
+        ordering.rank_new(solution_ids=[solution.pk for solution, _, _ in said], version=version)
     return count
 
 

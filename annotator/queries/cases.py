@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from annotator.models import AdjudicationCase, Annotation, Project, Score, Solution, Split
 from annotator.queries.workbench import ProjectView, project_view
+from annotator.scorers.base import CORRECTNESS
 
 SHOWN = 50
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -232,6 +233,7 @@ def _annotations(case: AdjudicationCase) -> list[Annotation]:
 
 def _score(solution: Solution, project: Project) -> Score | None:
     scores: QuerySet[Score] = solution.scores.select_related("version__scorer").order_by("-scored_at")
+    scores = scores.filter(version__measures=CORRECTNESS)
     return scores.filter(version__scorer__project=project).first()
 
 

@@ -14,6 +14,7 @@ from django.db import connection
 from annotator.core import evaluation
 from annotator.core.intervals import Figure, Floats, Ints, mean
 from annotator.models import Project, Score, ScorerVersion
+from annotator.scorers.base import CORRECTNESS
 
 Bools = npt.NDArray[np.bool_]
 BINS = 10
@@ -95,7 +96,8 @@ class Comparison:
 def comparison(project: Project) -> Comparison:
     """One query for the labels and one for each scorer's values."""
     known = _labelled(project)
-    present = ScorerVersion.objects.filter(scorer__project=project).select_related("scorer").in_force()
+    present = ScorerVersion.objects.filter(scorer__project=project, measures=CORRECTNESS)
+    present = present.select_related("scorer").in_force()
     scorers = [_compared(version, known) for version in present] if len(known.solution) else []
     return Comparison(known.prefix, known.holdout, scorers)
 

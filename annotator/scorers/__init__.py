@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from annotator.scorers import builtin, critic, local, sglang, vllm
+from annotator.scorers import builtin, critic, local, monte_carlo, sglang, vllm
 from annotator.scorers.base import Scorer, ScorerFactory
 
 #: Scorers that run in the worker, and those behind a server: what makes one from its stored settings.
@@ -14,9 +14,12 @@ REMOTE: Mapping[str, Callable[..., Scorer]] = {
     "vllm": vllm.make,
     "sglang": sglang.make,
     "critic": critic.make,
+    "monte_carlo": monte_carlo.make,
 }
 #: Scorers whose weights are read from a folder of this machine.
 FOLDERS: Mapping[str, Callable[..., Scorer]] = {"local": local.make}
+#: Scorers whose values are no probabilities of being correct: they order no queue.
+UTILITY_KINDS = frozenset({"monte_carlo"})
 KINDS = frozenset({*LOCAL, *REMOTE, *FOLDERS})
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
 
 from annotator.core.solutions import Step
 
@@ -86,6 +86,54 @@ class Scorer(Protocol):
         self, batch: Sequence[ScoringInput], *, cancelled: Callable[[], bool]
     ) -> list[Scored | ScoreFailure]:
         """One result per input, in order. Raises ScoringCancelled once ``cancelled()`` is true."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What continuations of one prefix came to. ``unparsed`` ones, in which no answer was found, count as wrong:
+    right + unparsed <= tried. ``usage`` is what they cost: input_tokens, output_tokens, seconds, requests."""
+
+    tried: int = 0
+    right: int = 0
+    unparsed: int = 0
+    usage: Mapping[str, float] = field(default_factory=dict)
+
+    def __add__(self, other: Tally) -> Tally:
+        names = {*self.usage, *other.usage}
+        usage = {name: self.usage.get(name, 0.0) + other.usage.get(name, 0.0) for name in sorted(names)}
+        return Tally(
+            self.tried + other.tried, self.right + other.right, self.unparsed + other.unparsed, usage
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredInput:
+    """A solution for those few who need the problem's reference answer, and what was paid for it before: tallies by
+    the index of the prefix's last step."""
+
+    given: ScoringInput
+    answer: str
+    known: Mapping[int, Tally] = field(default_factory=dict)
+
+
+@runtime_checkable
+class NeedsAnswer(Protocol):
+    """A scorer that compares outcomes with the reference answer.
+
+    A door of its own: what goes through `Scorer.score` holds no answer, so that no PRM or judge can lean on one. Here
+    the answer goes to the *checker* of continuations alone; it never enters a prompt. What comes out measures utility.
+    """
+
+    def score_answered(
+        self,
+        batch: Sequence[AnsweredInput],
+        *,
+        cancelled: Callable[[], bool],
+        paid: Callable[[int, int, Tally], None],
+    ) -> list[Scored | ScoreFailure]:
+        """As `Scorer.score`. ``paid(place in the batch, step, tally)`` is called in the caller's thread with each
+        tally as it comes, before the same solution costs anything more."""
         ...
 
 

@@ -16,6 +16,7 @@ KINDS = [
     ("vllm", _("PRM behind vLLM (/pooling)")),
     ("sglang", _("PRM behind SGLang (/v1/score)")),
     ("critic", _("Chat model as critic (OpenAI-compatible)")),
+    ("monte_carlo", _("Monte-Carlo continuations (utility, not correctness)")),
     ("local", _("PRM on this machine (PyTorch)")),
 ]
 SERVER = ("url", "model", "key_env", "timeout", "concurrency")
@@ -24,6 +25,7 @@ OWN: Mapping[str, tuple[str, ...]] = {
     "vllm": (*SERVER, "family", "pooling"),
     "sglang": (*SERVER, "family"),
     "critic": (*SERVER, "votes", "max_tokens"),
+    "monte_carlo": (*SERVER, "rollouts", "mode", "estimate", "prompt", "max_tokens"),
     "local": ("path", "family", "device", "dtype", "max_tokens", "separator"),
 }
 WEIGHTS = [
@@ -100,12 +102,39 @@ class ConfigForm(forms.Form):
     votes = forms.IntegerField(
         required=False, min_value=1, max_value=64, label=_("Votes"), help_text=_("critic: answers a solution")
     )
+    rollouts = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=256,
+        label=_("Continuations"),
+        help_text=_("Monte-Carlo: of each prefix; empty: 8"),
+    )
+    mode = forms.ChoiceField(
+        choices=[("", _("every step")), ("search", _("search for the first error"))],
+        required=False,
+        label=_("Prefixes"),
+        help_text=_("Monte-Carlo: a search asks about few of them"),
+    )
+    estimate = forms.ChoiceField(
+        choices=[("", _("share that ends well")), ("hard", _("whether any ends well"))],
+        required=False,
+        label=_("Value"),
+        help_text=_("Monte-Carlo"),
+    )
+    prompt = forms.ChoiceField(
+        choices=[("", _("plain text")), ("chatml", "ChatML"), ("llama3", "Llama 3")],
+        required=False,
+        label=_("Prompt"),
+        help_text=_("Monte-Carlo: the model's chat template"),
+    )
     max_tokens = forms.IntegerField(
         required=False,
         min_value=16,
         max_value=200_000,
         label=_("Tokens at most"),
-        help_text=_("critic: of an answer; this machine: of a pass, and of the longest solution"),
+        help_text=_(
+            "critic, Monte-Carlo: of an answer; this machine: of a pass, and of the longest solution"
+        ),
     )
 
     def __init__(self, *args: Any, kind: str = "", **kwargs: Any) -> None:

@@ -37,7 +37,9 @@ def tokens(text: str) -> list[int]:
 
 
 def text_of(body: dict[str, Any]) -> str:
-    return "\n".join(one["content"] for one in body.get("messages", [])) or "\n".join(body.get("items", []))
+    return "\n".join(one["content"] for one in body.get("messages", [])) or "\n".join(
+        body.get("items", [body.get("prompt", "")])
+    )
 
 
 def pairs(count: int, fault: str | None) -> list[list[Any]]:
@@ -91,6 +93,22 @@ def chat(body: dict[str, Any], _: str | None) -> dict[str, Any]:
     return {"object": "chat.completion", "model": state["model"], "choices": choices, "usage": usage}
 
 
+def completions(body: dict[str, Any], _: str | None) -> dict[str, Any]:
+    """Continuations told for the last words of ``endings`` that the prompt holds, else the told answers, in turn."""
+    prompt = body["prompt"]
+    endings = state.get("endings", {})
+    at, words = max(((prompt.rfind(words), words) for words in endings), default=(-1, ""))
+    told = endings[words] if at >= 0 else state["answers"]
+    count = 1 if state.get("one_at_a_time") else body["n"]
+    start = body["seed"]
+    choices = [
+        {"index": i, "text": told[(start + i) % len(told)], "finish_reason": state.get("finish", "stop")}
+        for i in range(count)
+    ]
+    usage = {"prompt_tokens": 20, "completion_tokens": 5 * count}
+    return {"object": "text_completion", "model": state["model"], "choices": choices, "usage": usage}
+
+
 def tokenize(body: dict[str, Any], _: str | None) -> dict[str, Any]:
     found = tokens(text_of(body))
     return {"count": len(found), "max_model_len": state.get("max_model_len", 4096), "tokens": found}
@@ -101,6 +119,7 @@ ANSWERS = {
     "/tokenize": tokenize,
     "/v1/score": score,
     "/v1/chat/completions": chat,
+    "/v1/completions": completions,
 }
 
 
