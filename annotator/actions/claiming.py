@@ -6,8 +6,10 @@ from typing import Any
 
 from annotator.actions.slots import lease, take_slot
 from annotator.core.sampling import Route
-from annotator.models import Assignment, Membership, Project, QueueRow, Score, ScorerVersion, Solution
+from annotator.core.selection import Strategy
+from annotator.models import Assignment, Membership, Project, QueueRow, ScorerVersion, Solution
 from annotator.models.labeling import QueueRows
+from annotator.queries.scores import entropies
 
 #: `rank` and `pool` in a selection are counted up to here; beyond it they read "at least this many".
 POOL_CAP = 10_000
@@ -123,20 +125,28 @@ def _raise_below(row: QueueRow, project: Project) -> None:
 def _selection(row: QueueRow, route: Route, project: Project) -> dict[str, Any]:
     """Why this row: kept with the assignment, and with the exported label.
 
-    Rank and pool are among untouched solutions of its side of the split, before this claim and for whomever: both
-    are read from the index alone.
+    Rank and pool are among untouched solutions of its side of the split that ask for the same skill, before this
+    claim and for whomever: both are read from the index alone.
     """
-    untouched = QueueRow.objects.filter(project=project, holdout=row.holdout).untouched().values("project")
+    rows = QueueRow.objects.filter(project=project, holdout=row.holdout, skill=row.skill)
+    untouched = rows.untouched().values("project")
     ahead = untouched.filter(priority__gt=row.priority)[:POOL_CAP].count()
     ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
-    version = ranked_by.values_list("version", flat=True).first()
-    scores = Score.objects.filter(solution_id=row.solution_id, version_id=row.ranked_by_id or 0)
     return {
         "route": route.value,
         "strategy": STRATEGIES.get(route) or row.strategy or "random",
-        "score": scores.values_list("priority", flat=True).first(),
-        "scorer_version": version,
+        "score": _score(row),
+        "scorer_version": ranked_by.values_list("version", flat=True).first(),
         "rank": ahead + 1,
         "pool": untouched[:POOL_CAP].count(),
         "round": 1,
     }
+
+
+def _score(row: QueueRow) -> float | None:
+    """The row's mean entropy; as it was ordered by where that is what put it in its place."""
+    if row.ranked_by_id is None:
+        return None
+    if row.strategy == Strategy.UNCERTAINTY.value and not row.holdout:
+        return row.priority
+    return entropies([(row.solution_id, row.ranked_by_id)]).get(row.solution_id)

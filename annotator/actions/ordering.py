@@ -1,35 +1,41 @@
 """Putting the queue in order: each new score finds its place at once, and the whole is re-ranked behind it.
 
-A row's ``priority`` is in nats, however it came there: the row in the k-th place of the order has the k-th largest
-mean entropy. So what is scored later finds its place by its own entropy until the next re-ranking, and with the
-strategy `uncertainty` alone a row's priority is its own entropy.
+A row's ``priority`` is in nats. What stands there because the scorer is unsure of it has its own mean entropy, so what
+is scored later finds its place among those without a new order. What something else put there (the floor, another
+strategy) has the entropy of the row before it, and the ``tiebreak`` keeps it behind that row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from math import log
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from django.db import connection, transaction
 
-from annotator.core.selection import STRATEGIES, Mixture, Strategy, rank
+from annotator.core.selection import NAMES, Mixture, Strategy, rank
 from annotator.jobs import enqueue
-from annotator.models import Project, QueueRow, ScorerVersion
-from annotator.queries.pool import Floats, Standing, mixture_of, standing
+from annotator.models import Project, QueueRow, Score, Scorer, ScorerVersion
+from annotator.queries.pool import Floats, Ints, Placed, Standing, mixture_of, standing
+from annotator.queries.scored_rows import STRATEGY_CODES
+from annotator.queries.scores import entropies
 
-RERANK_CHUNK = 5_000
+RERANK_CHUNK = 2_000
 REORDER = "queueing.reprioritize"
 #: The strategy of rows that ActPRM's rule calls certain: they come last.
 CERTAIN = "certain"
-LAST = -1.0
+LAST, MOST = -1.0, log(2.0)
 _LOCK_CLASS = 0x57EA
 
 
 def reprioritize(
     *, version_id: int, chunk: int = RERANK_CHUNK, progress: Callable[[], None] = lambda: None
 ) -> int:
-    """Order the queue by the project's strategies and this version's scores, in committed chunks.
+    """Order the queue by the project's strategies and this version's scores, in committed chunks. Where a scorer that
+    refines this one has scored a solution, that score orders it.
 
     Returns how many rows changed. Holdout rows keep priority 0: they are handed out in random order, whatever a
     scorer says. ``progress`` is called between the chunks and may raise to stop.
@@ -49,70 +55,95 @@ def reprioritize(
 
 
 def _reprioritize(project: Project, version: ScorerVersion, chunk: int, progress: Callable[[], None]) -> int:
-    found = standing(project, version)
-    progress()
-    priority, tiebreak, strategy = _places(found, mixture_of(project))
+    found = standing(project, [version, *refining(version)], progress)
+    places = _places(found, mixture_of(project))
+    due = _changed(found, places)
     changed = 0
-    for start in range(0, len(found.id), chunk):
-        part = slice(start, start + chunk)
-        changed += _write(
-            version.pk,
-            found.id[part].tolist(),
-            priority[part].tolist(),
-            tiebreak[part].tolist(),
-            strategy[part],
-        )
+    for start in range(0, len(due), chunk):
+        part = due[start : start + chunk]
+        changed += _write(found.id[part], *(column[part] for column in _columns(places)))
         progress()
     return changed
 
 
-def _places(found: Standing, mixture: Mixture) -> tuple[Floats, Floats, list[str]]:
-    """Priority, tiebreak and strategy of each row (n,). Rows that want no label keep their own entropy."""
+def refining(version: ScorerVersion) -> list[ScorerVersion]:
+    """The versions in force of scorers that refine this one's scores."""
+    return list(ScorerVersion.objects.filter(scorer__refines=version.scorer_id).in_force())
+
+
+def _places(found: Standing, mixture: Mixture) -> Placed:
+    """Where each row belongs (n,). Rows that want no label keep their own entropy and what brought them there; those
+    of the holdout have neither."""
     ranked = rank(found.pool, mixture)
-    priority, tiebreak = found.score.copy(), np.zeros(len(found.id))
-    strategy = [""] * len(found.id)
-    for at in found.where.tolist():
-        strategy[at] = CERTAIN
-    priority[found.where] = LAST
+    value, tiebreak = (np.where(found.holdout, 0.0, each) for each in (found.score, found.width))
+    strategy = np.where(found.holdout, STRATEGY_CODES.index(""), np.maximum(found.now.strategy, 0))
+    value[found.where], tiebreak[found.where] = LAST, 0.0
+    strategy[found.where] = STRATEGY_CODES.index(CERTAIN)
     places = found.where[ranked.order]
-    values = -np.sort(-found.pool.uncertainty)[: len(places)]
-    priority[places] = values
-    tiebreak[places] = _within_ties(values)
-    names = [one.value for one in STRATEGIES]
-    for at, by in zip(places.tolist(), ranked.strategy.tolist(), strict=True):
-        strategy[at] = names[by]
-    return priority, tiebreak, strategy
+    value[places], tiebreak[places] = _values(
+        found.pool.uncertainty[ranked.order],
+        found.pool.tiebreak[ranked.order],
+        ranked.strategy == NAMES.index(Strategy.UNCERTAINTY.value),
+    )
+    strategy[places] = ranked.strategy + STRATEGY_CODES.index(NAMES[0])
+    return Placed(found.version, strategy, value, tiebreak)
 
 
-def _within_ties(values: Floats) -> Floats:
-    """0, -1, -2 … within each run of equal values (n,): the order among equals."""
-    first = np.r_[True, values[1:] != values[:-1]] if len(values) else np.zeros(0, dtype=np.bool_)
-    starts = np.maximum.accumulate(np.where(first, np.arange(len(values)), 0))
-    return (starts - np.arange(len(values))).astype(np.float64)
+def _values(entropy: Floats, width: Floats, own: npt.NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Priorities and tiebreaks (n,) that keep rows in this order: ``own`` rows (n,) their entropy and spread, the
+    others the entropy of the own row before them. Without own rows the k-th row has the k-th largest entropy."""
+    if not own.any():
+        values = -np.sort(-entropy)
+        return values, _behind(values, np.ones(len(values), dtype=np.bool_))
+    at = np.maximum.accumulate(np.where(own, np.arange(len(own)), -1))
+    values = np.minimum.accumulate(np.where(at < 0, MOST, entropy[at]))
+    before = at < 0  # what comes before the first own row stands above the widest spread
+    tiebreaks = np.where(own, np.nan_to_num(width), 0.0)
+    run = np.cumsum(np.r_[True, (values[1:] != values[:-1]) | (before[1:] != before[:-1])])
+    _, first = np.unique(run, return_index=True)
+    counted = np.cumsum(~own)
+    behind = counted - (counted - ~own)[first][run - 1] > 0
+    tiebreaks = np.where(behind, _behind(run, behind), tiebreaks)
+    return values, np.where(before, 1.0 + before.sum() - np.arange(len(own)), tiebreaks)
+
+
+def _behind(run: npt.NDArray[Any], chosen: npt.NDArray[np.bool_]) -> Floats:
+    """-1, -2, -3 … for the chosen rows (n,) within each run of equal values (n,)."""
+    first = np.r_[True, run[1:] != run[:-1]] if len(run) else np.zeros(0, dtype=np.bool_)
+    count = np.cumsum(chosen)
+    at_start = np.maximum.accumulate(np.where(first, count - chosen, 0))
+    return -(count - at_start).astype(np.float64)
+
+
+def _changed(found: Standing, places: Placed) -> Ints:
+    """Which rows (k,) stand elsewhere than they should, or by another version."""
+    pairs = zip(_columns(places), _columns(found.now), strict=True)
+    return np.flatnonzero(np.logical_or.reduce([new != old for new, old in pairs]))
+
+
+def _columns(placed: Placed) -> tuple[Ints, Ints, Floats, Floats]:
+    return placed.ranked_by, placed.strategy, placed.priority, placed.tiebreak
 
 
 @transaction.atomic
-def _write(
-    version_id: int,
-    ids: Sequence[int],
-    priority: Sequence[float],
-    tiebreak: Sequence[float],
-    strategy: Sequence[str],
-) -> int:
+def _write(ids: Ints, ranked_by: Ints, strategy: Ints, priority: Floats, tiebreak: Floats) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
-            "WITH due AS (SELECT q.solution_id, n.priority, n.tiebreak, n.strategy FROM unnest(%s::bigint[], "
-            "%s::float8[], %s::float8[], %s::text[]) AS n(id, priority, tiebreak, strategy) "
-            "JOIN annotator_queuerow q ON q.solution_id = n.id "
-            "WHERE q.ranked_by_id IS DISTINCT FROM %s OR NOT q.holdout AND (q.priority, q.tiebreak, q.strategy) "
-            "IS DISTINCT FROM (n.priority, n.tiebreak, n.strategy::varchar) "
-            "ORDER BY q.solution_id FOR NO KEY UPDATE OF q) "
-            "UPDATE annotator_queuerow q SET ranked_by_id = %s, "
-            "priority = CASE WHEN q.holdout THEN 0 ELSE due.priority END, "
-            "tiebreak = CASE WHEN q.holdout THEN 0 ELSE due.tiebreak END, "
-            "strategy = CASE WHEN q.holdout THEN '' ELSE due.strategy END "
+            "WITH due AS (SELECT q.solution_id, n.ranked_by, n.strategy, n.priority, n.tiebreak "
+            "FROM unnest(%s::bigint[], %s::bigint[], %s::int[], %s::float8[], %s::float8[]) "
+            "AS n(id, ranked_by, strategy, priority, tiebreak) "
+            "JOIN annotator_queuerow q ON q.solution_id = n.id ORDER BY q.solution_id FOR NO KEY UPDATE OF q) "
+            "UPDATE annotator_queuerow q SET ranked_by_id = due.ranked_by, priority = due.priority, "
+            "tiebreak = due.tiebreak, strategy = (%s::text[])[due.strategy + 1] "
             "FROM due WHERE q.solution_id = due.solution_id",
-            [list(ids), list(priority), list(tiebreak), list(strategy), version_id, version_id],
+            [
+                ids.tolist(),
+                ranked_by.tolist(),
+                strategy.tolist(),
+                priority.tolist(),
+                tiebreak.tolist(),
+                list(STRATEGY_CODES),
+            ],
         )
         return int(cursor.rowcount)
 
@@ -121,15 +152,25 @@ def rank_new(*, solution_ids: Sequence[int], version: ScorerVersion) -> None:
     """Give freshly scored rows their place at once, in the caller's transaction.
 
     Those that no version has ranked yet, whichever scorer is first. Where the queue stands in this version's order,
-    also those that another scorer, quicker but not the one that ranks, has placed meanwhile.
+    or in that of the scorer which this one refines, also those that another scorer, quicker but not meant to, has
+    placed meanwhile.
     """
-    refines = version.scorer.ranks and QueueRow.objects.filter(ranked_by=version).exists()
+    ranking = _ranking(version)
+    takes_over = (
+        ranking is not None
+        and QueueRow.objects.filter(project_id=version.scorer.project_id, ranked_by=ranking).exists()
+    )
+    mine = [version.scorer_id, *Scorer.objects.filter(refines=version.scorer_id).values_list("pk", flat=True)]
+    entropy = entropies([(solution, version.pk) for solution in solution_ids])
+    scores = Score.objects.filter(solution__in=solution_ids, version=version)
+    width = dict(scores.values_list("solution_id", "tiebreak"))
     with connection.cursor() as cursor:
         cursor.execute(
-            "WITH due AS (SELECT q.solution_id, q.holdout, s.priority, s.tiebreak FROM annotator_queuerow q "
-            "JOIN annotator_score s ON s.solution_id = q.solution_id AND s.version_id = %s "
+            "WITH due AS (SELECT q.solution_id, q.holdout, n.priority, n.tiebreak FROM annotator_queuerow q "
+            "JOIN unnest(%s::bigint[], %s::float8[], %s::float8[]) AS n(id, priority, tiebreak) "
+            "ON n.id = q.solution_id "
             "LEFT JOIN annotator_scorerversion v ON v.id = q.ranked_by_id "
-            "WHERE q.solution_id = ANY(%s) AND (q.ranked_by_id IS NULL OR %s AND v.scorer_id <> %s) "
+            "WHERE (q.ranked_by_id IS NULL OR %s AND v.scorer_id <> ALL(%s)) "
             "ORDER BY q.solution_id FOR NO KEY UPDATE OF q) "
             "UPDATE annotator_queuerow q SET ranked_by_id = %s, "
             "priority = CASE WHEN due.holdout THEN 0 ELSE due.priority END, "
@@ -137,14 +178,23 @@ def rank_new(*, solution_ids: Sequence[int], version: ScorerVersion) -> None:
             "strategy = CASE WHEN due.holdout THEN '' ELSE %s END "
             "FROM due WHERE q.solution_id = due.solution_id",
             [
-                version.pk,
-                list(solution_ids),
-                refines,
-                version.scorer_id,
+                list(entropy),
+                list(entropy.values()),
+                [width[solution] for solution in entropy],
+                takes_over,
+                mine,
                 version.pk,
                 Strategy.UNCERTAINTY.value,
             ],
         )
+
+
+def _ranking(version: ScorerVersion) -> int | None:
+    """The version whose order a queue stands in where this one has a say in it: itself, or what it refines."""
+    if version.scorer.ranks:
+        return version.pk
+    refined = ScorerVersion.objects.filter(scorer=version.scorer.refines_id, scorer__ranks=True).in_force()
+    return refined.values_list("pk", flat=True).first()
 
 
 def subject_of(version_id: int) -> str:
@@ -165,10 +215,11 @@ def ask_for_new_order(*, project_id: int, version_id: int, after: timedelta = ti
 
 def ask_for_present_order(*, project_id: int) -> None:
     """Have the queue re-ranked by the version whose order it stands in, after the strategies have changed."""
-    ranked = QueueRow.objects.filter(project_id=project_id, ranked_by__scorer__ranks=True)
-    version = ranked.order_by("-ranked_by").values_list("ranked_by", flat=True).first()
-    if version is not None:
-        ask_for_new_order(project_id=project_id, version_id=version)
+    standing_by = QueueRow.objects.filter(project_id=project_id).versions()
+    mine = ScorerVersion.objects.filter(scorer__project=project_id, scorer__ranks=True)
+    version = mine.filter(pk__in=standing_by).order_by("-pk").first() or mine.in_force().first()
+    if version is not None and standing_by:
+        ask_for_new_order(project_id=project_id, version_id=version.pk)
 
 
 def takes_turns(project: Project) -> bool:

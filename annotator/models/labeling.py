@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -56,6 +56,22 @@ class QueueRows(models.QuerySet["QueueRow"]):
         """What the scorer is least sure of first; the audit order breaks the last ties."""
         return self.order_by("-priority", "-tiebreak", "shuffle")
 
+    def versions(self) -> list[int]:
+        """The scorer versions in whose order a project's rows stand."""
+        return list(self._distinct("ranked_by"))
+
+    def skills(self) -> list[str]:
+        """The skills that a project's rows ask for, "" for none."""
+        return list(self._distinct("skill"))
+
+    def _distinct(self, column: str) -> Iterator[Any]:
+        """What occurs in a column, by one look at an index for each, however many rows there are."""
+        rows = self.exclude(**{column: None}).order_by(column).values_list(column, flat=True)
+        found = rows.first()
+        while found is not None:
+            yield found
+            found = rows.filter(**{f"{column}__gt": found}).first()
+
     def by_shuffle(self) -> QueueRows:
         """The audit order: uniform and independent of every score."""
         return self.order_by("shuffle")
@@ -71,7 +87,7 @@ class QueueRow(models.Model):
     solution = models.OneToOneField(
         Solution, on_delete=models.PROTECT, primary_key=True, related_name="queue_row"
     )
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+", db_index=False)
     holdout = models.BooleanField()
     priority = models.FloatField(default=0.0)
     tiebreak = models.FloatField(default=0.0)
@@ -85,7 +101,9 @@ class QueueRow(models.Model):
     skill = models.CharField(max_length=60, blank=True, default="")
     #: The strategy that gave it its place (core.selection).
     strategy = models.CharField(max_length=30, blank=True, default="")
-    ranked_by = models.ForeignKey(ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    ranked_by = models.ForeignKey(
+        ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+    )
 
     objects: ClassVar[Any] = QueueRows.as_manager()
 
@@ -94,15 +112,9 @@ class QueueRow(models.Model):
             models.CheckConstraint(name="queue_never_over", condition=Q(taken__lte=F("wanted"))),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            models.Index(
-                "project",
-                "holdout",
-                F("priority").desc(),
-                F("tiebreak").desc(),
-                "shuffle",
-                name="queue_untouched",
-                condition=Q(taken=0),
-            ),
+            # For all that asks by project, and for whose order it stands in. A re-ranking writes into every index of a
+            # row, so there are no more of them than claims need.
+            models.Index(fields=["project", "ranked_by"], name="queue_of_project"),
             # Claims ask by skill: else those who lack it would walk over all rows that need it, at the head.
             models.Index(
                 "project",
@@ -221,6 +233,8 @@ class Annotation(models.Model):
     class Source(models.TextChoices):
         HUMAN = "human"
         IMPORTED = "imported"
+        #: Carried over to another segmentation of the same text.
+        INHERITED = "inherited"
 
     solution = models.ForeignKey(Solution, on_delete=models.PROTECT, related_name="annotations")
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, related_name="annotations")

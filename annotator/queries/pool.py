@@ -1,62 +1,65 @@
-"""What a queue is ordered by, as arrays: one scan each, packed by the database.
-
-A million rows as Python objects would take longer than everything that is computed from them.
-"""
+"""What a queue is ordered by, as arrays over all its scored rows."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from django.db import connection, transaction
+from django.db import connection
 
-from annotator.core.selection import Mixture, Pool, Strategy, expected_sound
-from annotator.core.uncertainty import Values, disagreement, is_certain
+from annotator.core import calibration, ragged
+from annotator.core.ragged import Rows
+from annotator.core.selection import Mixture, Pool, Strategy, by_answer
 from annotator.models import Project, Score, ScorerVersion
+from annotator.queries.scored_rows import Block, blocks
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-#: The answer is right, wrong, or nobody knows.
-_ANSWERS = {1: True, 0: False, -1: None}
 CHUNK = 5_000
+#: Mixes two codes into one: Knuth's multiplier, by which no two models meet.
+_ODD = np.int64(-0x61C8864680B583EB)
 
 # Near-duplicates differ in numbers, case and punctuation: what is left of a problem's text is its group.
-_ROWS = """
-SELECT {packed} FROM (
-  SELECT s.solution_id AS id, s.priority AS score, s.tiebreak,
-    (SELECT CASE WHEN count(v) = 0 THEN 'NaN' WHEN min(v) <= 0 THEN 0 ELSE exp(sum(ln(v::float8))) END
-      FROM unnest(s."values") v) AS whole,
-    coalesce(t.answer_correct::int, -1) AS answer, q.shuffle, (NOT q.holdout AND q.taken < q.wanted)::int AS open,
-    (q.taken > 0 AND NOT q.holdout)::int AS begun, p.like_code AS like_code,
-    hashtextextended(p.domain || E'\\x1f' || p.subject || E'\\x1f' || coalesce(t.generator->>'model', ''), 0) AS stratum
-  FROM annotator_score s
-  JOIN annotator_queuerow q ON q.solution_id = s.solution_id
-  JOIN annotator_solution t ON t.id = s.solution_id
-  JOIN (SELECT id, domain, subject,
-      hashtextextended(regexp_replace(lower(text), '[^[:alpha:]]+', ' ', 'g'), 0) AS like_code
-    FROM annotator_problem WHERE project_id = %(project)s) p ON p.id = t.problem_id
-  WHERE s.version_id = %(version)s AND q.project_id = %(project)s ORDER BY s.solution_id) x
+_PROBLEMS = """
+SELECT coalesce(string_agg(int8send(id), ''), ''), coalesce(string_agg(int8send(like_code), ''), ''),
+  coalesce(string_agg(int8send(kind_code), ''), '') FROM (
+  SELECT id, hashtextextended(regexp_replace(lower(text), '[^[:alpha:]]+', ' ', 'g'), 0) AS like_code,
+    hashtextextended(domain || E'\\x1f' || subject, 0) AS kind_code
+  FROM annotator_problem WHERE project_id = %s ORDER BY id) x
 """
-_WHOLE = ("id", "answer", "open", "begun", "stratum", "like_code")
-_REAL = ("score", "tiebreak", "shuffle", "whole")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Standing:
-    """All queue rows that a version has scored, as arrays (n,) ordered by ``id``. ``open`` ones want labels and are
-    no holdout: ``pool`` describes these alone, and ``where`` (open,) says where each stands among the n."""
+    """All queue rows that have a score, as arrays (n,) ordered by ``id``. ``version`` gave the score, ``score`` is its
+    mean entropy over calibrated values, ``width`` its mean spread. ``open`` rows want labels and are no holdout:
+    ``pool`` describes these alone, and ``where`` (open,) says where each stands among the n. ``now`` is how the rows
+    stand in the queue."""
 
     id: Ints
+    version: Ints
     score: Floats
+    width: Floats
+    holdout: Bools
     open: Bools
     where: Ints
     pool: Pool
+    now: Placed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Placed:
+    """Places in a queue, (n,): who ranked each row (0: nobody), its strategy (its place in STRATEGY_CODES), priority
+    and tiebreak."""
+
+    ranked_by: Ints
+    strategy: Ints
+    priority: Floats
+    tiebreak: Floats
 
 
 def mixture_of(project: Project) -> Mixture:
@@ -65,91 +68,147 @@ def mixture_of(project: Project) -> Mixture:
     return Mixture(weights, sound_share=project.error_free_floor, skip_certain=bool(project.certain))
 
 
-def standing(project: Project, version: ScorerVersion) -> Standing:
-    """The rows of one moment, by one query."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL work_mem = '128MB'")
-        packed = [f"string_agg(int8send({name}::int8), '')" for name in _WHOLE]
-        packed += [f"string_agg(float8send({name}), '')" for name in _REAL]
-        names = {"project": project.pk, "version": version.pk}
-        cursor.execute(_ROWS.format(packed=", ".join(packed)), names)
-        row = cursor.fetchone()
-    whole: list[npt.NDArray[Any]] = [
-        np.frombuffer(one or b"", ">i8").astype(np.int64) for one in row[: len(_WHOLE)]
-    ]
-    real: list[npt.NDArray[Any]] = [
-        np.frombuffer(one or b"", ">f8").astype(np.float64) for one in row[len(_WHOLE) :]
-    ]
-    columns: dict[str, npt.NDArray[Any]] = dict(zip((*_WHOLE, *_REAL), (*whole, *real), strict=True))
-    where = np.flatnonzero(columns["open"] == 1)
-    return Standing(
-        columns["id"], columns["score"], columns["open"] == 1, where, _pool(project, version, columns, where)
+def standing(
+    project: Project, versions: Sequence[ScorerVersion], progress: Callable[[], None] = lambda: None
+) -> Standing:
+    """The rows that these versions have scored; where several have, the later one speaks. One query a block, each of
+    its own moment; ``progress`` is called after each."""
+    said = _Said(project, versions)
+    found = []
+    for block in blocks(project.pk, [version.pk for version in versions]):
+        found.append(said.of(block))
+        progress()
+    columns = (
+        {name: np.concatenate([each[name] for each in found]) for name in found[0]} if found else said.none
     )
+    where = np.flatnonzero(columns["open"])
+    return Standing(
+        id=columns["id"],
+        version=columns["version"],
+        score=columns["score"],
+        width=columns["width"],
+        holdout=columns["holdout"],
+        open=columns["open"],
+        where=where,
+        pool=_pool(project, versions, columns, where),
+        now=Placed(*(columns[name] for name in ("ranked_by", "strategy", "priority", "tiebreak"))),
+    )
+
+
+class _Said:
+    """What a block's values say, by each version's own threshold and calibration."""
+
+    def __init__(self, project: Project, versions: Sequence[ScorerVersion]) -> None:
+        self._rule: Mapping[str, float] = project.certain
+        self._versions = versions
+        names = ("id", "version", "problem", "model", "ranked_by", "answer", "strategy")
+        none = {name: np.zeros(0, dtype=np.int64) for name in names}
+        none |= {name: np.zeros(0, dtype=np.bool_) for name in ("open", "begun", "holdout", "certain")}
+        none |= {name: np.zeros(0) for name in ("priority", "tiebreak", "shuffle", "score", "width", "whole")}
+        self.none: dict[str, npt.NDArray[np.generic]] = none  # type: ignore[assignment]
+
+    def of(self, block: Block) -> dict[str, npt.NDArray[np.generic]]:
+        """The block's columns, and what follows from its values."""
+        calibrated, score = block.values.flat.copy(), block.score.copy()
+        threshold = np.zeros(len(block.id))
+        for version in self._versions:
+            mine = block.version == version.pk
+            threshold[mine] = version.threshold
+            found = calibration.from_json(version.calibration)
+            if found is not None:
+                steps = mine[block.values.row]
+                calibrated[steps] = found.apply(calibrated[steps])
+        risk = ragged.at_risk(block.values, threshold)
+        probabilities = block.values.like(calibrated)
+        mapped = np.isin(block.version, [version.pk for version in self._versions if version.calibration])
+        score[mapped] = ragged.mean_entropies(probabilities, risk)[mapped]
+        found_certain = (
+            ragged.certain(block.values, block.spread, risk, pred=self._rule["pred"], std=self._rule["std"])
+            if self._rule
+            else np.zeros(len(block.id), dtype=np.bool_)
+        )
+        columns = {name: getattr(block, name) for name in self.none if hasattr(block, name)}
+        return columns | {"score": score, "whole": ragged.products(probabilities), "certain": found_certain}
 
 
 def _pool(
-    project: Project, version: ScorerVersion, columns: Mapping[str, npt.NDArray[Any]], where: Ints
+    project: Project,
+    versions: Sequence[ScorerVersion],
+    columns: Mapping[str, npt.NDArray[np.generic]],
+    where: Ints,
 ) -> Pool:
-    strata, codes = np.unique(columns["stratum"], return_inverse=True)
+    ids, like, kind = _problems(project)
+    place = np.searchsorted(ids, columns["problem"])
+    with np.errstate(over="ignore"):
+        stratum = kind[place] ^ columns["model"] * _ODD
+    strata, codes = np.unique(stratum, return_inverse=True)
     begun = np.bincount(codes, weights=columns["begun"], minlength=len(strata)).astype(np.int64)
-    answer, whole = columns["answer"][where], columns["whole"][where]
-    known = [None if math.isnan(one) else one for one in whole.tolist()]
-    sound = expected_sound([[one] for one in known], [_ANSWERS[one] for one in answer.tolist()])
-    certain, differ = _by_steps(project, version, columns["id"][where])
+    whole, answer = columns["whole"][where], columns["answer"][where]
     return Pool(
         uncertainty=columns["score"][where],
-        tiebreak=columns["tiebreak"][where],
+        tiebreak=columns["width"][where],
         trajectory=whole,
         answer_wrong=answer == 0,
-        disagreement=differ,
-        sound=sound,
+        disagreement=_disagreement(project, versions, columns["id"][where]),
+        sound=by_answer(np.nan_to_num(whole), answer),
         stratum=codes[where],
         done=begun[codes[where]] if len(where) else np.zeros(0, dtype=np.int64),
-        group=columns["like_code"][where],
+        group=like[place[where]],
         shuffle=columns["shuffle"][where],
-        certain=certain,
+        certain=columns["certain"][where],
     )
 
 
-def _by_steps(project: Project, version: ScorerVersion, ids: Ints) -> tuple[Bools, Floats]:
-    """Certain by ActPRM's rule, and how far scorers differ: each (n,). Reads single steps only where they matter."""
-    certain, differ = np.zeros(len(ids), dtype=np.bool_), np.full(len(ids), np.nan)
-    rule, others = project.certain, _others(project, version)
-    if not rule and not others:
-        return certain, differ
+def _problems(project: Project) -> tuple[Ints, Ints, Ints]:
+    """All problems by id: a code that near-duplicates share, and one for domain and subject. Each (problems,)."""
+    with connection.cursor() as cursor:
+        cursor.execute(_PROBLEMS, [project.pk])
+        ids, like, kind = (np.frombuffer(each, ">i8").astype(np.int64) for each in cursor.fetchone())
+    return ids, like, kind
+
+
+def _disagreement(project: Project, versions: Sequence[ScorerVersion], ids: Ints) -> Floats:
+    """How far scorers differ on each solution, (n,); NaN where fewer than two speak. Read only where it matters."""
+    others = _others(project, versions)
+    found = np.full(len(ids), np.nan)
+    if not others:
+        return found
+    speakers = [*versions[:1], *others]
     for start in range(0, len(ids), CHUNK):
-        part = ids[start : start + CHUNK].tolist()
-        rows = _rows([version, *others], part)
-        for at, solution in enumerate(part, start=start):
-            if rule:
-                values, spread = rows[solution, version.pk]
-                certain[at] = is_certain(
-                    values,
-                    spread,
-                    delta_pred=rule["pred"],
-                    delta_std=rule["std"],
-                    threshold=version.threshold,
-                )
-            speak = [one for one in (version, *others) if (solution, one.pk) in rows]
-            if len(speak) > 1:
-                differ[at] = disagreement(
-                    [rows[solution, one.pk][0] for one in speak], [one.threshold for one in speak]
-                )
-    return certain, differ
+        part = ids[start : start + CHUNK]
+        rows = [_values(version, part) for version in speakers]
+        lengths = np.maximum.reduce([lengths for lengths, _ in rows])
+        scorers = [_spread_out(*each, lengths) for each in rows]
+        risks = [
+            ragged.at_risk(each, np.full(each.n, version.threshold))
+            for each, version in zip(scorers, speakers, strict=True)
+        ]
+        found[start : start + CHUNK] = ragged.disagreements(scorers, risks)
+    return found
 
 
-def _others(project: Project, version: ScorerVersion) -> list[ScorerVersion]:
+def _others(project: Project, versions: Sequence[ScorerVersion]) -> list[ScorerVersion]:
     """The present version of each other scorer of the project, where the strategies ask how far scorers differ."""
     if not project.strategies.get(Strategy.DISAGREEMENT.value):
         return []
-    found = ScorerVersion.objects.filter(scorer__project=project).exclude(scorer_id=version.scorer_id)
+    mine = [version.scorer_id for version in versions[:1]]
+    found = ScorerVersion.objects.filter(scorer__project=project).exclude(scorer_id__in=mine)
     return list(found.in_force())
 
 
-def _rows(
-    versions: Sequence[ScorerVersion], ids: Sequence[int]
-) -> Mapping[tuple[int, int], tuple[Values, Values]]:
-    found: Iterable[Any] = Score.objects.filter(version__in=versions, solution_id__in=ids).values_list(
-        "solution_id", "version_id", "values", "spread"
+def _values(version: ScorerVersion, ids: Ints) -> tuple[Ints, list[float | None]]:
+    """How many steps the version has scored of each solution (n,), 0 for none, and their values one after the other."""
+    said = dict(
+        Score.objects.filter(version=version, solution_id__in=ids.tolist()).values_list(
+            "solution_id", "values"
+        )
     )
-    return {(solution, version): (values, spread) for solution, version, values, spread in found}
+    rows = [said.get(each, []) for each in ids.tolist()]
+    return np.array([len(row) for row in rows], dtype=np.int64), [value for row in rows for value in row]
+
+
+def _spread_out(mine: Ints, values: Sequence[float | None], lengths: Ints) -> Rows:
+    """The values (steps,) as rows of the given lengths (n,), NaN where the scorer says nothing."""
+    flat = np.full(int(lengths.sum()), np.nan)
+    flat[np.repeat(mine > 0, lengths)] = np.array([np.nan if one is None else one for one in values])
+    return Rows.of(flat, lengths)

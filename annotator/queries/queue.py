@@ -11,10 +11,12 @@ from annotator.core.explaining import sentence
 from annotator.core.sampling import Route
 from annotator.core.selection import Strategy
 from annotator.models import Gold, Project, QueueRow, Score
+from annotator.models.labeling import QueueRows
+from annotator.queries.scores import entropies
 
 SHOWN = 25
 #: What a row tells of its score.
-SAID = {"entropy": "priority", "width": "tiebreak", "predicted_stop": "predicted_stop"}
+SAID = {"width": "tiebreak", "predicted_stop": "predicted_stop"}
 
 
 @dataclass(frozen=True)
@@ -104,13 +106,15 @@ def _headline(counts: dict[str, int]) -> str:
 
 def _head(project: Project, pool: int) -> list[Waiting]:
     score = Score.objects.filter(solution_id=OuterRef("pk"), version_id=OuterRef("ranked_by_id"))
-    rows = (
-        QueueRow.objects.filter(project=project, holdout=False)
-        .untouched()
+    untouched = QueueRow.objects.filter(project=project, holdout=False).untouched()
+    found = (
+        untouched.filter(pk__in=_first(untouched))
         .by_priority()
         .select_related("solution__problem", "ranked_by")
         .annotate(**{name: Subquery(score.values(of)[:1]) for name, of in SAID.items()})[:SHOWN]
     )
+    rows = list(found)
+    entropy = entropies([(row.pk, row.ranked_by_id) for row in rows if row.ranked_by_id])
     said = [{name: getattr(row, name, None) for name in SAID} for row in rows]
     return [
         Waiting(
@@ -118,7 +122,7 @@ def _head(project: Project, pool: int) -> list[Waiting]:
             external_id=row.solution.external_id or f"#{row.solution_id}",
             problem_text=row.solution.problem.text,
             n_steps=row.solution.n_steps,
-            priority=score["entropy"],
+            priority=entropy.get(row.pk),
             spread=score["width"],
             predicted_stop=score["predicted_stop"],
             wanted=row.wanted,
@@ -129,3 +133,9 @@ def _head(project: Project, pool: int) -> list[Waiting]:
         )
         for rank, (row, score) in enumerate(zip(rows, said, strict=True), start=1)
     ]
+
+
+def _first(untouched: QueueRows) -> list[int]:
+    """The head of each skill's queue: one range of an index each, since a sort of all rows is slow."""
+    heads = [untouched.filter(skill=skill).by_priority() for skill in untouched.skills()]
+    return [pk for head in heads for pk in head.values_list("pk", flat=True)[:SHOWN]]

@@ -11,11 +11,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from annotator.core.selection import (
+    ERROR_FREE,
+    KEPT_APART,
+    NAMES,
     STRATEGIES,
     InvalidMixture,
     InvalidPool,
     Mixture,
     Pool,
+    Ranked,
     Strategy,
     expected_sound,
     preference,
@@ -46,6 +50,11 @@ def pool(size: int, **arrays: Any) -> Pool:
 
 def only(strategy: Strategy, **more: Any) -> Mixture:
     return Mixture({strategy: 1.0}, **{"sound_share": 0.0, "apart": 0, **more})
+
+
+def names(ranked: Ranked) -> list[str]:
+    """What put each of them in its place."""
+    return [NAMES[code] for code in ranked.strategy]
 
 
 # Each strategy by itself
@@ -118,8 +127,46 @@ def test_a_strategy_without_sound_solutions_keeps_its_weight_beside_one_that_has
     ranked = rank(
         pool(400, answer_wrong=half, sound=[not wrong for wrong in half]), Mixture({W: 0.5, R: 0.5})
     )
-    counts = np.bincount(ranked.strategy[:100], minlength=5)
-    assert abs(counts[1] - 50) <= 2
+    counts = np.bincount(ranked.strategy[:100], minlength=len(NAMES))
+    assert counts[NAMES.index(ERROR_FREE)] == 40
+    assert abs(counts[1] - counts[4]) <= 1
+
+
+def test_where_the_strategies_keep_the_share_up_by_themselves_the_floor_changes_nothing() -> None:
+    random = np.random.default_rng(2)
+    half = pool(200, uncertainty=random.random(200), sound=np.full(200, 0.5))
+    with_floor, without = (rank(half, Mixture({U: 1.0}, sound_share=share)) for share in (0.4, 0.0))
+    assert with_floor.order.tolist() == without.order.tolist()
+    assert ERROR_FREE not in names(with_floor)
+
+
+def test_what_the_floor_puts_in_between_says_so_and_is_the_least_certain_of_its_kind() -> None:
+    sound = np.tile([True, False, False], 10)
+    ranked = rank(pool(30, uncertainty=np.linspace(1, 0, 30), sound=sound), Mixture({U: 1.0}))
+    between = [
+        item for item, name in zip(ranked.order.tolist(), names(ranked), strict=True) if name == ERROR_FREE
+    ]
+    assert between
+    assert between == sorted(between)
+    assert all(sound[between])
+
+
+@given(st.integers(0, 2**32), st.floats(0, 0.9), st.sampled_from([5, 40, 1000]))
+def test_what_uncertainty_or_the_floor_put_there_never_gets_less_certain(
+    seed: int, share: float, groups: int
+) -> None:
+    random = np.random.default_rng(seed)
+    given_pool = pool(
+        150,
+        uncertainty=random.random(150),
+        sound=random.random(150),
+        group=random.integers(0, groups, 150),
+        shuffle=random.random(150),
+    )
+    ranked = rank(given_pool, Mixture({U: 1.0}, sound_share=share))
+    for name in (U.value, ERROR_FREE):
+        mine = given_pool.uncertainty[ranked.order][ranked.strategy == NAMES.index(name)]
+        assert np.all(np.diff(mine) <= 0)
 
 
 def test_near_duplicates_stand_apart() -> None:
@@ -127,6 +174,12 @@ def test_near_duplicates_stand_apart() -> None:
     groups = pairs.group[rank(pairs, only(U, apart=10)).order].tolist()
     # the last ones have nothing left to stand between them
     assert all(groups[place] not in groups[max(0, place - 10) : place] for place in range(85))
+
+
+def test_what_uncertainty_passes_over_for_a_near_duplicate_says_so() -> None:
+    pair = pool(4, uncertainty=[0.9, 0.8, 0.7, 0.6], group=[1, 1, 2, 3])
+    ranked = rank(pair, only(U, apart=1))
+    assert (ranked.order.tolist(), names(ranked)) == ([0, 2, 1, 3], [U, U, KEPT_APART, U])
 
 
 def test_where_nothing_else_is_left_near_duplicates_come_all_the_same() -> None:
@@ -226,12 +279,14 @@ def test_strategies_that_may_choose_anything_keep_their_weights_in_every_beginni
         trajectory=np.zeros(size),
         disagreement=np.zeros(size),
         answer_wrong=np.ones(size, dtype=np.bool_),
+        group=np.arange(size),
     )
     mixture = Mixture(given_weights, sound_share=share)
     ranked = rank(free, mixture)
+    turns = np.cumsum(ranked.strategy != NAMES.index(ERROR_FREE))
     for strategy, part in mixture.shares().items():
         counts = np.cumsum(ranked.strategy == STRATEGIES.index(strategy))
-        assert np.all(np.abs(counts - part * np.arange(1, size + 1)) < len(STRATEGIES))
+        assert np.all(np.abs(counts - part * turns) < len(STRATEGIES))
 
 
 # What is refused

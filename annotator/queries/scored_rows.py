@@ -1,0 +1,149 @@
+"""Queue rows with the scores that order them, a block at a time, packed by the database and unpacked by numpy.
+
+A million rows as Python objects would take longer than everything that is computed from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from django.db import connection
+
+from annotator.core.ragged import Rows
+from annotator.core.selection import NAMES
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Words = npt.NDArray[np.int32]
+
+BLOCK = 20_000
+#: Strategies as the database packs them: their place in here, from 1; 0 for anything else.
+STRATEGY_CODES = ("", *NAMES, "certain")
+
+_WHOLE = ("id", "version", "problem", "model", "ranked_by", "flags")
+_REAL = ("priority", "tiebreak", "shuffle", "score", "width")
+_BLOCK = """
+SELECT string_agg(record_send(x), ''), array_agg(x.n) FROM (
+  SELECT q.solution_id AS id, {version} AS version, t.problem_id AS problem,
+    hashtextextended(coalesce(t.generator->>'model', ''), 0) AS model, coalesce(q.ranked_by_id, 0) AS ranked_by,
+    (coalesce(t.answer_correct::int, -1) + 1 + 4 * (NOT q.holdout AND q.taken < q.wanted)::int
+      + 8 * (q.taken > 0 AND NOT q.holdout)::int + 16 * q.holdout::int
+      + 32 * coalesce(array_position(%(names)s, q.strategy::text), 0))::int8 AS flags,
+    q.priority, q.tiebreak, q.shuffle, {score} AS score, {width} AS width,
+    array_replace({values}, NULL, 'NaN') AS "values", array_replace({spread}, NULL, 'NaN') AS spread,
+    cardinality({values}) AS n
+  FROM annotator_queuerow q JOIN annotator_solution t ON t.id = q.solution_id {joins}
+  WHERE q.project_id = %(project)s AND q.solution_id > %(after)s AND q.solution_id <= %(last)s AND {known}
+  ORDER BY q.solution_id) x
+"""
+_LAST = """
+SELECT max(id) FROM (SELECT solution_id AS id FROM annotator_queuerow
+  WHERE project_id = %s AND solution_id > %s ORDER BY solution_id LIMIT %s) x
+"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Rows (n,) by ``id``, with the scores of ``version``. ``answer``: 1 right, 0 wrong, -1 unknown. ``open`` rows want
+    labels and are no holdout; ``begun`` ones have some. ``ranked_by`` (0: nobody), ``strategy`` (its place in
+    STRATEGY_CODES), ``priority`` and ``tiebreak`` are as they stand in the queue; ``score`` and ``width`` are the
+    score's own. ``values`` and ``spread`` (steps,)."""
+
+    id: Ints
+    version: Ints
+    problem: Ints
+    model: Ints
+    ranked_by: Ints
+    answer: Ints
+    open: Bools
+    begun: Bools
+    holdout: Bools
+    strategy: Ints
+    priority: Floats
+    tiebreak: Floats
+    shuffle: Floats
+    score: Floats
+    width: Floats
+    values: Rows
+    spread: Rows
+
+
+def blocks(project_id: int, versions: Sequence[int], *, size: int = BLOCK) -> Iterator[Block]:
+    """All rows that one of the versions has scored. Where several have, the later one in ``versions`` speaks."""
+    with connection.cursor() as cursor:
+        after, query = 0, _query(versions)
+        while True:
+            cursor.execute(_LAST, [project_id, after, size])
+            last = cursor.fetchone()[0]
+            if last is None:
+                return
+            named = {"project": project_id, "after": after, "last": last, "names": list(STRATEGY_CODES)}
+            cursor.execute(query, named)
+            packed, lengths = cursor.fetchone()
+            if packed is not None:
+                yield _block(bytes(packed), np.array(lengths, dtype=np.int64))
+            after = last
+
+
+def _query(versions: Sequence[int]) -> str:
+    """The query for a block; a solution's scores come from the last version that has some."""
+    names = [f"s{place}" for place in range(len(versions))]
+
+    def first(column: str) -> str:
+        return f"coalesce({', '.join(f'{name}.{column}' for name in reversed(names))})"
+
+    joins = [
+        f"LEFT JOIN annotator_score {name} ON {name}.solution_id = q.solution_id AND {name}.version_id = {version:d}"
+        for name, version in zip(names, versions, strict=True)
+    ]
+    columns = {"version": "version_id", "score": "priority", "width": "tiebreak"}
+    columns |= {"values": '"values"', "spread": "spread"}
+    return _BLOCK.format(
+        joins=" ".join(joins),
+        known=f"{first('id')} IS NOT NULL",
+        **{name: first(column) for name, column in columns.items()},
+    )
+
+
+def _block(packed: bytes, lengths: Ints) -> Block:
+    """Take apart what `record_send` made: for each field its type, its length and eight bytes; the arrays, of real
+    numbers of four bytes, at the end."""
+    words: Words = np.frombuffer(packed, ">i4").astype(np.int32)
+    fields = (*_WHOLE, *_REAL)
+    fixed, array = 1 + 4 * len(fields), 7 + 2 * lengths
+    size = fixed + 2 * array + 3  # the last field is the number of steps
+    start = np.cumsum(size) - size
+    found = {name: _eight_bytes(words, start + 3 + 4 * place) for place, name in enumerate(fields)}
+    real = {name: found[name].view(np.float64) for name in _REAL}
+    flags = found["flags"]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    elements = [
+        words[np.repeat(at + 7, lengths) + 2 * within + 1].view(np.float32).astype(np.float64)
+        for at in (start + fixed, start + fixed + array)
+    ]
+    values, spread = (Rows.of(each, lengths) for each in elements)
+    return Block(
+        id=found["id"],
+        version=found["version"],
+        problem=found["problem"],
+        model=found["model"],
+        ranked_by=found["ranked_by"],
+        answer=flags % 4 - 1,
+        open=(flags & 4) > 0,
+        begun=(flags & 8) > 0,
+        holdout=(flags & 16) > 0,
+        strategy=(flags >> 5) - 1,
+        values=values,
+        spread=spread,
+        **real,
+    )
+
+
+def _eight_bytes(words: Words, at: Ints) -> Ints:
+    """The whole numbers whose two words begin at these places."""
+    low = words[at + 1].view(np.uint32).astype(np.int64)
+    return np.asarray((words[at].astype(np.int64) << 32) | low)
