@@ -33,7 +33,8 @@ from annotator.scorers.trainers import TRAINERS
 
 #: The queue of training: it keeps a processor busy for minutes, so an installation may give it a worker of its own.
 QUEUE = "training"
-MOST_LABELS, MOST_HOURS = 1_000_000, 10_000
+MOST_LABELS, MOST_HOURS, MOST_PRICE = 1_000_000, 10_000, 1e6
+PRICES = ("input_per_million", "output_per_million", "per_hour")
 
 
 @transaction.atomic
@@ -88,6 +89,20 @@ def set_triggers(
             data={"before": {"retraining": before}, "after": {"retraining": project.retraining}},
         )
     return project
+
+
+@transaction.atomic
+def set_prices(*, actor: Actor, scorer_id: int, prices: Mapping[str, float]) -> Scorer:
+    """What the scorer's use costs: ``input_per_million`` and ``output_per_million`` tokens, ``per_hour`` of work. What
+    is left out is not known. Raises NoSuchScorer, Refused."""
+    scorer = own_scorer(actor=actor, scorer_id=scorer_id)
+    if set(prices) - set(PRICES) or any(not 0.0 <= price <= MOST_PRICE for price in prices.values()):
+        raise Refused("A price is a number, zero or more.")
+    before, scorer.prices = scorer.prices, dict(prices)
+    if before != scorer.prices:
+        scorer.save(update_fields=["prices"])
+        _record(actor, scorer, "scorer:priced", {"before": before, "after": scorer.prices})
+    return scorer
 
 
 def look_at_all() -> int:

@@ -114,6 +114,12 @@ def overview(project: Project) -> Overview:
     return Overview(_sentence(scorers, reordering), scorers, reordering)
 
 
+def prices_of(project: Project) -> list[tuple[int, str, Mapping[str, float]]]:
+    """Each scorer's id, name and prices, oldest first."""
+    rows = Scorer.objects.filter(project=project).order_by("pk")
+    return list(rows.values_list("pk", "name", "prices"))
+
+
 def _standing(scorer: Scorer, total: int, serving: int | None) -> Standing:
     version = ScorerVersion.objects.filter(scorer=scorer).in_force().first()
     jobs = Job.objects.filter(

@@ -108,14 +108,23 @@ def labels_of(project: Project) -> int:
 
 def holdout(project: Project, *, progress: Callable[[], None] = lambda: None) -> list[Lesson]:
     """The labelled holdout: decided by a reviewer, or agreed on by at least HOLDOUT_LABELS people."""
-    solutions = Solution.objects.filter(project=project, problem__split=Split.HOLDOUT, gold=None)
-    agreed = Q(consensus__state=Consensus.State.AGREED, consensus__n_annotations__gte=HOLDOUT_LABELS)
-    told = solutions.filter(agreed | Exists(Adjudication.objects.filter(solution=OuterRef("pk"))))
     found: list[Lesson] = []
-    for chunk in _chunks(told.filter(~Exists(_waiting()))):
+    for chunk in _chunks(_held_out(project)):
         found += _lessons(project, chunk, soft=False)
         progress()
     return found
+
+
+def holdout_size(project: Project) -> int:
+    """How many solutions the labelled holdout has, those whose problem was called bad included."""
+    return _held_out(project).count()
+
+
+def _held_out(project: Project) -> QuerySet[Solution]:
+    solutions = Solution.objects.filter(project=project, problem__split=Split.HOLDOUT, gold=None)
+    agreed = Q(consensus__state=Consensus.State.AGREED, consensus__n_annotations__gte=HOLDOUT_LABELS)
+    told = solutions.filter(agreed | Exists(Adjudication.objects.filter(solution=OuterRef("pk"))))
+    return told.filter(~Exists(_waiting()))
 
 
 def _train(project: Project) -> QuerySet[Solution]:

@@ -322,6 +322,15 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "scoring.request": ("scoring:requested", False, _scores),
     "training.ask": ("scorer:training_asked", False, _of_scorer(training.ask)),
     "training.cancel": ("scorer:training_cancelled", False, _under_way),
+    "training.set_prices": (
+        "scorer:priced",
+        True,
+        lambda room: (
+            lambda: training.set_prices(
+                actor=room.manager, scorer_id=room.project.scorers.get().pk, prices={"per_hour": 2.0}
+            )
+        ),
+    ),
     "training.set_triggers": (
         "project:changed",
         True,
