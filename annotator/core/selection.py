@@ -35,13 +35,17 @@ APART = 20
 class Strategy(StrEnum):
     """UNCERTAINTY: what the scorer is least sure of. CONVINCING_WRONG: a high score and a wrong final answer, as in
     PRM800K (Lightman et al. 2023, section 2.4). DISAGREEMENT: where scorers differ. COVERAGE: strata in turn, so
-    that breadth is not lost. RANDOM: by lot."""
+    that breadth is not lost. RANDOM: by lot. For each step that a person will probably judge (`worth`): MISTAKES, how
+    many the scorer misjudges; GAIN, whether its first error is wrong; LEARNING, what labels tell of its numbers."""
 
     UNCERTAINTY = "uncertainty"
     CONVINCING_WRONG = "convincing_wrong"
     DISAGREEMENT = "disagreement"
     COVERAGE = "coverage"
     RANDOM = "random"
+    MISTAKES = "mistakes"
+    GAIN = "gain"
+    LEARNING = "learning"
 
 
 STRATEGIES = tuple(Strategy)
@@ -69,7 +73,8 @@ class Pool:
     ``disagreement``: NaN where fewer than two scorers speak. ``sound``: the probability in [0, 1] that it is free of
     errors, 0 where unknown. ``stratum``: a code for (domain, subject, generator), and ``done``: how many of that
     stratum are labelled already. ``group``: a code that near-duplicates share. ``shuffle``: a lot drawn in [0, 1),
-    which also decides ties. ``certain``: needs no label by `uncertainty.is_certain`.
+    which also decides ties. ``certain``: needs no label by `uncertainty.is_certain`. ``mistakes``, ``gain`` and
+    ``learning``: what judging it is worth by step, by `worth`; NaN where nobody asked, or there is no score.
     """
 
     uncertainty: Floats
@@ -83,6 +88,9 @@ class Pool:
     group: Ints
     shuffle: Floats
     certain: Bools
+    mistakes: Floats
+    gain: Floats
+    learning: Floats
 
     def __post_init__(self) -> None:
         shapes = {getattr(self, name).shape for name in self.__slots__}
@@ -141,7 +149,8 @@ class Ranked:
 def preference(pool: Pool, strategy: Strategy) -> Ints:
     """The solutions that a strategy may choose, its first choice first. Ties go by lot.
 
-    Without a score, uncertainty and disagreement have no opinion; convincing wrong needs a wrong answer and a score.
+    Without a score, uncertainty, disagreement and the worths have no opinion; convincing wrong needs a wrong answer
+    and a score.
     """
     keys: tuple[Floats, ...] = (pool.shuffle,)
     known = np.ones(len(pool), dtype=np.bool_)
@@ -157,6 +166,9 @@ def preference(pool: Pool, strategy: Strategy) -> Ints:
             keys = (pool.shuffle, -pool.disagreement)
         case Strategy.COVERAGE:
             keys = (pool.shuffle, (places_in_stratum(pool) + pool.done).astype(np.float64))
+        case Strategy.MISTAKES | Strategy.GAIN | Strategy.LEARNING:
+            worth = getattr(pool, strategy.value)
+            known, keys = ~np.isnan(worth), (pool.shuffle, -worth)
         case Strategy.RANDOM:
             pass
     chosen = np.flatnonzero(known)

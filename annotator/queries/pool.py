@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db import connection
 
-from annotator.core import calibration, ragged
+from annotator.core import calibration, ragged, worth
 from annotator.core.ragged import Rows
 from annotator.core.selection import Mixture, Pool, Strategy, by_answer
 from annotator.models import Project, Score, ScorerVersion
@@ -20,6 +20,8 @@ Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
 CHUNK = 5_000
+#: Strategies that go by what judging a solution is worth.
+WORTHS = (Strategy.MISTAKES.value, Strategy.GAIN.value, Strategy.LEARNING.value)
 #: Mixes two codes into one: Knuth's multiplier, by which no two models meet.
 _ODD = np.int64(-0x61C8864680B583EB)
 
@@ -100,11 +102,15 @@ class _Said:
 
     def __init__(self, project: Project, versions: Sequence[ScorerVersion]) -> None:
         self._rule: Mapping[str, float] = project.certain
+        self._asked = [one for one in WORTHS if project.strategies.get(one)]
         self._versions = versions
         names = ("id", "version", "problem", "model", "ranked_by", "answer", "strategy")
         none = {name: np.zeros(0, dtype=np.int64) for name in names}
         none |= {name: np.zeros(0, dtype=np.bool_) for name in ("open", "begun", "holdout", "certain")}
-        none |= {name: np.zeros(0) for name in ("priority", "tiebreak", "shuffle", "score", "width", "whole")}
+        none |= {
+            name: np.zeros(0)
+            for name in ("priority", "tiebreak", "shuffle", "score", "width", "whole", *WORTHS)
+        }
         self.none: dict[str, npt.NDArray[np.generic]] = none  # type: ignore[assignment]
 
     def of(self, block: Block) -> dict[str, npt.NDArray[np.generic]]:
@@ -128,7 +134,25 @@ class _Said:
             else np.zeros(len(block.id), dtype=np.bool_)
         )
         columns = {name: getattr(block, name) for name in self.none if hasattr(block, name)}
-        return columns | {"score": score, "whole": ragged.products(probabilities), "certain": found_certain}
+        columns |= {"score": score, "whole": ragged.products(probabilities), "certain": found_certain}
+        return columns | self._worths(block, probabilities, threshold)
+
+    def _worths(self, block: Block, probabilities: Rows, threshold: Floats) -> dict[str, Floats]:
+        """What judging each solution is worth by step, NaN where no strategy asks or no step is judged."""
+        found = {name: np.full(len(block.id), np.nan) for name in WORTHS}
+        if not self._asked:
+            return found
+        steps = worth.expected_steps(probabilities)
+        for name in self._asked:
+            match Strategy(name):
+                case Strategy.MISTAKES:
+                    whole = worth.expected_mistakes(block.values, probabilities, threshold)
+                case Strategy.GAIN:
+                    whole = worth.wrong_stop(probabilities)
+                case _:
+                    whole = worth.information(probabilities, block.spread)
+            found[name] = np.divide(whole, steps, out=found[name], where=steps > 0.0)
+        return found
 
 
 def _pool(
@@ -156,6 +180,7 @@ def _pool(
         group=like[place[where]],
         shuffle=columns["shuffle"][where],
         certain=columns["certain"][where],
+        **{name: columns[name][where] for name in WORTHS},
     )
 
 

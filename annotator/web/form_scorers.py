@@ -30,6 +30,9 @@ OWN: Mapping[str, tuple[str, ...]] = {
 }
 WEIGHTS = [
     (Strategy.UNCERTAINTY, _("What the scorer is least sure of")),
+    (Strategy.MISTAKES, _("Steps that the scorer probably misjudges, by step judged")),
+    (Strategy.GAIN, _("First errors that it probably gets wrong, by step judged")),
+    (Strategy.LEARNING, _("What teaches the scorer most, by step judged")),
     (Strategy.CONVINCING_WRONG, _("Convincing, with a wrong answer")),
     (Strategy.DISAGREEMENT, _("Where scorers differ")),
     (Strategy.COVERAGE, _("Each domain, subject and generator in turn")),

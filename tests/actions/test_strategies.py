@@ -240,3 +240,19 @@ def test_while_the_queue_is_re_ranked_nobody_who_claims_is_told_that_nothing_is_
         claims = [pool.submit(claim, actor) for actor in actors]
         assert ranking.result() > 300
         assert all(each.result() > 1 for each in claims)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("strategy", ["mistakes", "gain", "learning"])
+def test_what_is_worth_most_by_step_leads_the_queue(
+    project: Project, version: ScorerVersion, strategy: str
+) -> None:
+    # Long and sure, long and doubtful at its end, short in effect and doubtful at once.
+    sure = scored(make.work(project), version, 0.98, 0.98, 0.98, spread=0.01)
+    late = scored(make.work(project), version, 0.98, 0.98, 0.6, spread=0.05)
+    early = scored(make.work(project), version, 0.4, 0.6, 0.6, spread=0.2)
+    fill(project, **{strategy: 1.0})
+    ordering.reprioritize(version_id=version.pk)
+
+    assert in_order(project) == [early.pk, late.pk, sure.pk]
+    assert set(QueueRow.objects.values_list("strategy", flat=True)) == {strategy}

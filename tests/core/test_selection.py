@@ -26,7 +26,7 @@ from annotator.core.selection import (
     rank,
 )
 
-U, W, D, C, R = STRATEGIES
+U, W, D, C, R, M, G, L = STRATEGIES
 
 
 def pool(size: int, **arrays: Any) -> Pool:
@@ -44,6 +44,7 @@ def pool(size: int, **arrays: Any) -> Pool:
         "group": np.arange(size),
         "shuffle": np.arange(size) / max(size, 1),
         "certain": np.zeros(size, dtype=np.bool_),
+        **{name: np.zeros(size) for name in ("mistakes", "gain", "learning")},
     }
     return Pool(**{**usual, **given})
 
@@ -68,6 +69,12 @@ def test_uncertainty_puts_the_least_sure_first_and_breaks_ties_by_spread_then_lo
 def test_convincing_wrong_takes_wrong_answers_with_the_highest_score_first() -> None:
     given_pool = pool(4, trajectory=[0.9, 0.2, 0.8, np.nan], answer_wrong=[False, True, True, True])
     assert preference(given_pool, W).tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("strategy", [M, G, L])
+def test_what_is_worth_most_by_step_comes_first_and_what_has_no_score_not_at_all(strategy: Strategy) -> None:
+    given_pool = pool(4, **{strategy.value: [0.1, 0.3, np.nan, 0.3]})
+    assert preference(given_pool, strategy).tolist() == [1, 3, 0]
 
 
 def test_disagreement_puts_what_scorers_differ_on_first() -> None:

@@ -95,6 +95,7 @@ def pool(replay: Replay, *, answers: bool = True) -> Pool:
         group=np.arange(size),
         shuffle=np.random.default_rng(5).random(size),
         certain=np.zeros(size, dtype=np.bool_),
+        **dict.fromkeys(("mistakes", "gain", "learning"), np.full(size, np.nan)),
     )
 
 
