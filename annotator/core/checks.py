@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from annotator.core.arithmetic import Value, evaluate
-from annotator.core.equations import Chain, Side, chains
+from annotator.core.equations import UNIT_POWER, Chain, Side, chains
 from annotator.core.mathtext import NotNumeric, Number, Token, decimals, literal, tokenize
 from annotator.core.units import conversion, differ_in_size
 
@@ -56,37 +56,34 @@ def check_equations(text: str) -> list[Check]:
     ['not_checked', 'holds']
     """
     return (
-        check_tokens(tokenize(text))
+        check_tokens(tokenize(text), units=True)
         if "=" in text or "≈" in text or "\\approx" in text or "equals" in text
         else []
     )
 
 
-def check_tokens(tokens: Sequence[Token]) -> list[Check]:
-    """As `check_equations`, for text that is tokenized already."""
+def check_tokens(tokens: Sequence[Token], *, units: bool = False) -> list[Check]:
+    """As `check_equations`, for text that is tokenized already; without ``units`` by the numbers alone, as the built-in
+    scorer's weights were fitted."""
     checks: list[Check] = []
     for chain in chains(tokens):
-        checks += _check_chain(chain)
+        checks += [_check_pair(chain, index, units) for index in range(len(chain.relations))]
         if len(checks) >= MAX_CHECKS:
             return checks[:MAX_CHECKS]
     return checks
 
 
-def _check_chain(chain: Chain) -> list[Check]:
-    return [_check_pair(chain, index) for index in range(len(chain.relations))]
-
-
-def _check_pair(chain: Chain, index: int) -> Check:
+def _check_pair(chain: Chain, index: int, units: bool) -> Check:
     relation, left, right = chain.relations[index], chain.sides[index], chain.sides[index + 1]
     left_tokens = _within_brackets(left.tokens, keep_end=True)
     right_tokens = _within_brackets(right.tokens, keep_end=False)
     start = left_tokens[0].start if left_tokens else relation.start
     end = right_tokens[-1].end if right_tokens else relation.end
     left_value, right_value = _value(left_tokens), _value(right_tokens)
-    if left_value is None or right_value is None or _adds_unlike(left) or _adds_unlike(right):
+    if left_value is None or right_value is None or (units and any(map(_adds_unlike, (left, right)))):
         known = [value.number if value else None for value in (left_value, right_value)]
         return Check(Verdict.NOT_CHECKED, start, end, *known)
-    factor = None if left.units & right.units else conversion(left.units, right.units)
+    factor = conversion(left.units, right.units) if units and not _share_a_unit(left, right) else None
     if factor is not None:
         return _check_conversion(start, end, left_value, right_value, factor)
     verdict = _verdict(left_value, right_value, right_tokens, approximate=relation.kind == "~")
@@ -102,6 +99,10 @@ def _check_pair(chain: Chain, index: int) -> Check:
 def _adds_unlike(side: Side) -> bool:
     """`1 hour + 20 minutes`: the numbers alone say nothing."""
     return any(token.kind in "+-" for token in side.tokens) and differ_in_size(side.units)
+
+
+def _share_a_unit(left: Side, right: Side) -> bool:
+    return bool((left.units & right.units) - {UNIT_POWER})
 
 
 def _check_conversion(start: int, end: int, left: Value, right: Value, factor: float) -> Check:
@@ -204,7 +205,7 @@ def _has_another_reading(chain: Chain, index: int, left_value: Value, right_toke
     left, right = chain.sides[index], chain.sides[index + 1]
     if index == 0 and chain.after_words and left_value.operations == 0:
         return True
-    if left.units and right.units and not left.units & right.units:
+    if left.units and right.units and not _share_a_unit(left, right):
         return True
     goes_on = index + 1 < len(chain.relations)
     if chain.remainder_follows and not goes_on:

@@ -92,3 +92,43 @@ def test_nobody_opens_an_aid_of_somebody_elses(project: Project, assignment: Ass
     for actor, number in ((make.actor(project), assignment.pk), (make.actor(project), uuid.uuid4())):
         with pytest.raises(NoSuchAssignment):
             aids.open_aid(actor=actor, assignment_id=number, name="reference")
+
+
+@pytest.mark.parametrize(
+    ("reference", "stated", "said"),
+    [
+        ("1/2", "0.5", "The final answer is right."),
+        ("1/2", "0.6", "The final answer is wrong."),
+        (None, "0.5", None),
+        ("1/2", None, None),
+    ],
+)
+def test_where_the_file_does_not_say_the_answers_are_compared(
+    me: Actor, assignment: Assignment, reference: str | None, stated: str | None, said: str | None
+) -> None:
+    Project.objects.update(aid_answer=True)
+    Problem.objects.update(answer=reference)
+    Solution.objects.update(answer_correct=None, final_answer=stated)
+    assert aids.open_aid(actor=me, assignment_id=assignment.pk, name="answer").content == {"text": said}
+
+
+def test_equations_with_variables_are_checked_by_algebra(
+    me: Actor, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(aids, "ALGEBRA_SECONDS", 60.0)
+    Project.objects.update(aid_equations=True)
+    make.work(project, texts=["$(x+1)^2 = x^2 + 2x + 1$", "$(x+1)^2 = x^2 + 2x + 2$"])
+    assignment = queueing.next_assignment(actor=me)
+    found = aids.open_aid(actor=me, assignment_id=assignment.pk, name="equations").content
+    assert [(each["step"], each["verdict"]) for each in found] == [(0, "holds"), (1, "does_not_hold")]
+
+
+def test_algebra_is_given_up_when_somebody_has_waited_long_enough(
+    me: Actor, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Project.objects.update(aid_equations=True)
+    monkeypatch.setattr(aids, "ALGEBRA_SECONDS", -1.0)
+    make.work(project, texts=["$(x+1)^2 = x^2 + 2x + 2$ and $3 + 4 = 8$"])
+    assignment = queueing.next_assignment(actor=me)
+    found = aids.open_aid(actor=me, assignment_id=assignment.pk, name="equations").content
+    assert [each["verdict"] for each in found if each["verdict"] != "not_checked"] == ["does_not_hold"]

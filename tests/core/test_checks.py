@@ -205,6 +205,8 @@ def _timed(text: str) -> float:
         ("5 hours = 5 km", UNCHECKED),
         ("20 minutes + 1 hour = 21 minutes", UNCHECKED),
         ("100 cm^2 = 1 m^2", UNCHECKED),
+        ("100 inches^2 + 44 inches^2 = 1 feet^2", UNCHECKED),
+        ("3 cm^2 + 4 cm^2 = 8 cm^2", FAILS),
         ("300 cm^2 = 3 feet", UNCHECKED),
     ],
 )
