@@ -30,3 +30,8 @@ def normalised(text: str) -> str:
 def fingerprint(text: str) -> bytes:
     """32 bytes that stand for a problem's text, however it is set."""
     return digest(["benchmark", normalised(text)])
+
+
+def flag(benchmark: str) -> str:
+    """How a native row says that a benchmark holds its problem."""
+    return f"benchmark:{benchmark}"

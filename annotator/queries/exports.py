@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from django.db.models import Prefetch, Q, QuerySet
+from django.db.models import Q
 
 from annotator.core import labels as rules
-from annotator.core.codecs.base import Consensus as ConsensusNote
-from annotator.core.codecs.base import ExportRow, ExportScore, Selection
+from annotator.core.benchmarks import flag as benchmark_flag
+from annotator.core.codecs.base import ExportRow
 from annotator.core.codecs.writing import Values
 from annotator.core.labels import CENSORED, Label, accept_bit
 from annotator.core.soft import soft_labels, weight
-from annotator.core.solutions import ImportedAnnotation, ProblemText, SolutionRecord, Step, judged_mask
-from annotator.models import Adjudication, Annotation, Consensus, Score, Solution, Split
+from annotator.core.solutions import ImportedAnnotation, SolutionRecord, Step, judged_mask
+from annotator.models import Consensus, Solution, Split
 from annotator.queries.export_filters import LabelsFrom, Only, passing
+from annotator.queries.leaving import Labelled, Leaving, in_order
 
-CHUNK = 500
 #: Labels that people's votes and their posterior speak of; what was decided or brought stands by itself.
 _AGREED = ("human", "consensus")
 __all__ = ["Choice", "LabelsFrom", "LeftOut", "Only", "has_neutral", "rows"]
@@ -47,7 +48,7 @@ class LeftOut:
 
 def rows(*, project_id: int, choice: Choice) -> Iterator[ExportRow | LeftOut]:
     """Every solution that was asked for, oldest first, as a row or as a reason why not."""
-    for solution in _in_order(project_id, choice.only, choice.labels):
+    for solution in in_order(project_id, choice.only, choice.labels):
         yield from _of(solution, choice)
 
 
@@ -82,38 +83,12 @@ def _where_neutral(choice: Choice) -> list[Q]:
     return places
 
 
-def _in_order(project_id: int, only: Only, labels: LabelsFrom = LabelsFrom.CONSENSUS) -> Iterator[Solution]:
-    """Every solution by its key, CHUNK at a time.
-
-    A server-side cursor outside a transaction would first write the whole result to the server's disk: at a million
-    solutions 12 s before the first byte. Here a chunk is read when the one before has been sent.
-    """
-    last = 0
-    while chunk := list(passing(_solutions(project_id), only, labels).filter(pk__gt=last)[:CHUNK]):
-        yield from chunk
-        last = chunk[-1].pk
-
-
-def _solutions(project_id: int) -> QuerySet[Solution]:
-    annotations = Annotation.objects.filter(current=True).select_related("member", "assignment", "guidelines")
-    return (
-        Solution.objects.filter(project_id=project_id)
-        .select_related("project", "problem", "consensus", "reference", "gold")
-        .prefetch_related(
-            Prefetch("annotations", annotations.order_by("submitted_at", "pk")),
-            Prefetch("adjudications", Adjudication.objects.order_by("-decided_at", "-pk")),
-            Prefetch("scores", Score.objects.select_related("version__scorer").order_by("version_id")),
-        )
-        .order_by("pk")
-    )
-
-
-def _of(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
-    is_gold = hasattr(solution, "gold")
+def _of(solution: Leaving, choice: Choice) -> Iterator[ExportRow | LeftOut]:
+    is_gold = solution.accept is not None
     if is_gold and not choice.include_gold:
         yield LeftOut("gold")
         return
-    if not choice.include_holdout and solution.problem.split == Split.HOLDOUT:
+    if not choice.include_holdout and solution.split == Split.HOLDOUT:
         yield LeftOut("holdout")
         return
     if is_gold:
@@ -126,31 +101,32 @@ def _of(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
     yield found if isinstance(found, LeftOut) else _valued(_row(solution, *found), choice)
 
 
-def _labels(solution: Solution, source: LabelsFrom) -> tuple[Sequence[int | None], str] | LeftOut:
+def _labels(solution: Leaving, source: LabelsFrom) -> tuple[Sequence[int | None], str] | LeftOut:
     if source is LabelsFrom.REFERENCE:
-        reference = getattr(solution, "reference", None)
-        return (reference.labels, "imported") if reference else LeftOut("no_reference_labels")
-    decided = next(iter(solution.adjudications.all()), None)
+        return (
+            (solution.reference.labels, "imported") if solution.reference else LeftOut("no_reference_labels")
+        )
+    decided = solution.decided
     if decided is not None:
-        if all(label is None for label in decided.labels):
+        if all(label is None for label in decided):
             return LeftOut("bad_problem")  # so a reviewer decided
-        return decided.labels, "adjudicated"
+        return decided, "adjudicated"
     if source is LabelsFrom.ADJUDICATED:
         return LeftOut("not_adjudicated")
-    consensus = getattr(solution, "consensus", None)
+    consensus = solution.consensus
     if consensus is not None:
         if consensus.state == Consensus.State.TIED:
             return LeftOut("tied")
         return consensus.labels, "human" if consensus.n_annotations == 1 else "consensus"
-    if any(annotation.counted for annotation in solution.annotations.all()):
+    if any(labelled.said.counted for labelled in solution.annotations):
         return LeftOut("given_up_or_bad_problem")
-    return LeftOut("not_counted" if solution.annotations.all() else "not_labelled")
+    return LeftOut("not_counted" if solution.annotations else "not_labelled")
 
 
-def _every_annotation(solution: Solution, choice: Choice) -> Iterator[ExportRow | LeftOut]:
-    annotations = list(solution.annotations.all())
+def _every_annotation(solution: Leaving, choice: Choice) -> Iterator[ExportRow | LeftOut]:
+    annotations = solution.annotations
     if choice.only.people:
-        annotations = [each for each in annotations if each.member.pseudonym in choice.only.people]
+        annotations = [each for each in annotations if each.said.annotator in choice.only.people]
     if not annotations:
         yield LeftOut("not_labelled")
     elif not choice.one_row_each:
@@ -159,41 +135,31 @@ def _every_annotation(solution: Solution, choice: Choice) -> Iterator[ExportRow 
         yield _valued(_row(solution, labels, source, annotations), choice)
     else:
         for annotation in annotations:
-            if annotation.counted:
-                yield _valued(_row(solution, annotation.labels, "human", [annotation]), choice)
+            if annotation.said.counted:
+                yield _valued(_row(solution, annotation.said.labels, "human", [annotation]), choice)
             else:
                 yield LeftOut("not_counted")
 
 
-def _gold_labels(solution: Solution) -> Sequence[int | None]:
+def _gold_labels(solution: Leaving) -> Sequence[int | None]:
     """The labels gold came with, else the ones its masks leave no choice about."""
-    reference = getattr(solution, "reference", None)
-    if reference is not None:
-        labels: Sequence[int | None] = reference.labels
-        return labels
+    if solution.reference is not None:
+        return solution.reference.labels
     only = {accept_bit(Label.INCORRECT): -1, accept_bit(Label.NEUTRAL): 0, accept_bit(Label.CORRECT): 1}
-    return [only.get(mask, 1 if mask == rules.NOT_AN_ERROR else None) for mask in solution.gold.accept]
+    return [only.get(mask, 1 if mask == rules.NOT_AN_ERROR else None) for mask in solution.accept or ()]
 
 
 def _row(
-    solution: Solution,
+    solution: Leaving,
     labels: Sequence[int | None] | None,
     source: str | None,
-    annotations: Sequence[Annotation] | None = None,
+    annotations: Sequence[Labelled] | None = None,
 ) -> ExportRow:
     """The solution with these labels; with all its annotations unless only some are asked for."""
-    problem, steps = solution.problem, tuple(map(Step.from_json, solution.steps))
-    annotations = list(solution.annotations.all()) if annotations is None else annotations
-    consensus = getattr(solution, "consensus", None)
+    steps = tuple(map(Step.from_json, solution.steps))
+    annotations = solution.annotations if annotations is None else annotations
     record = SolutionRecord(
-        problem=ProblemText(
-            problem.text,
-            problem.external_id,
-            problem.answer,
-            problem.solution,
-            problem.domain,
-            problem.subject,
-        ),
+        problem=solution.problem,
         steps=steps,
         external_id=solution.external_id,
         generator=solution.generator,
@@ -201,20 +167,29 @@ def _row(
         answer_correct=solution.answer_correct,
         labels=None if labels is None else tuple(labels),
         first_error=_first_error(solution, labels, steps, source),
-        accept=tuple(solution.gold.accept) if hasattr(solution, "gold") else None,
-        mode=solution.project.mode,
-        annotations=tuple(map(_annotation, annotations)),
+        accept=None if solution.accept is None else tuple(solution.accept),
+        mode=solution.mode,
+        annotations=tuple(each.said for each in annotations),
         meta=solution.meta,
     )
     return ExportRow(
         record=record,
         label_source=source,
-        consensus=ConsensusNote(consensus.method, consensus.posterior) if consensus else None,
-        scores=tuple(map(_score, solution.scores.all())),
-        selection=_selection(annotations),
-        split=problem.split,
+        consensus=solution.consensus.note if solution.consensus else None,
+        scores=tuple(solution.scores),
+        selection=next((each.selection for each in annotations if each.selection), None),
+        flags=_flags(solution),
+        split=solution.split,
         key=solution.pk,
     )
+
+
+def _flags(solution: Leaving) -> tuple[Any, ...]:
+    """What the file that it came from said, and the benchmarks that hold its problem."""
+    if not solution.benchmarks:
+        return ()
+    said = tuple(solution.meta.get("flags") or ())
+    return said + tuple(flag for flag in map(benchmark_flag, solution.benchmarks) if flag not in said)
 
 
 def _valued(row: ExportRow, choice: Choice) -> ExportRow:
@@ -239,38 +214,11 @@ def _ended(annotation: ImportedAnnotation) -> bool:
 
 
 def _first_error(
-    solution: Solution, labels: Sequence[int | None] | None, steps: Sequence[Step], source: str | None
+    solution: Leaving, labels: Sequence[int | None] | None, steps: Sequence[Step], source: str | None
 ) -> int | None:
     """Where the labels stop; what a file said of its own labels stands (somebody who gave up found no error)."""
     if labels is None:
         return None
-    if source == "imported":
-        found: int | None = solution.reference.first_error
-        return found
+    if source == "imported" and solution.reference is not None:
+        return solution.reference.first_error
     return rules.stop(labels, judged_mask(steps))
-
-
-def _annotation(annotation: Annotation) -> ImportedAnnotation:
-    return ImportedAnnotation(
-        annotator=annotation.member.pseudonym,
-        labels=tuple(annotation.labels),
-        finish_reason=annotation.finish_reason,
-        details=annotation.details,
-        active_seconds=annotation.active_seconds,
-        submitted_at=annotation.submitted_at.isoformat(),
-        counted=annotation.counted,
-        guidelines=annotation.guidelines.version if annotation.guidelines else None,
-    )
-
-
-def _score(score: Score) -> ExportScore:
-    version = score.version
-    return ExportScore(version.scorer.name, version.version, version.measures, score.values, score.spread)
-
-
-def _selection(annotations: Sequence[Annotation]) -> Selection | None:
-    """Why the first labelled copy was handed out."""
-    for annotation in annotations:
-        if annotation.assignment is not None and annotation.assignment.selection:
-            return Selection(**annotation.assignment.selection)
-    return None

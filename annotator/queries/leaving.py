@@ -1,0 +1,206 @@
+"""What an export reads of each solution: plain values in chunks, without a database object for each.
+
+JSON comes as text and is parsed by orjson: Django's own way took a third of an export's time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from django.db.models import TextField
+from django.db.models.functions import Cast
+
+from annotator.core.codecs.base import Consensus, ExportScore, Selection
+from annotator.core.solutions import ImportedAnnotation, ProblemText
+from annotator.models import Adjudication, Annotation, Project, Score, Solution
+from annotator.queries.export_filters import LabelsFrom, Only, passing
+
+CHUNK = 500
+
+
+class Agreed(NamedTuple):
+    """What people's labels came to; ``posterior`` in whatever shape the method has."""
+
+    method: str
+    posterior: Any
+    labels: Sequence[int | None]
+    state: str
+    n_annotations: int
+
+    @property
+    def note(self) -> Consensus:
+        return Consensus(self.method, self.posterior)
+
+
+class Brought(NamedTuple):
+    """The labels that a file brought."""
+
+    labels: Sequence[int | None]
+    first_error: int | None
+
+
+class Labelled(NamedTuple):
+    """One person's current labels, and why they were asked for."""
+
+    said: ImportedAnnotation
+    selection: Selection | None
+
+
+@dataclass(slots=True)
+class Leaving:
+    """One solution with all that an export may say of it. ``decided`` is the latest adjudication's labels."""
+
+    pk: int
+    external_id: str
+    steps: list[dict[str, Any]]
+    generator: dict[str, Any]
+    final_answer: str | None
+    answer_correct: bool | None
+    meta: dict[str, Any]
+    problem: ProblemText
+    split: str
+    benchmarks: Sequence[str]
+    mode: str
+    accept: Sequence[int] | None
+    reference: Brought | None
+    consensus: Agreed | None
+    decided: Sequence[int | None] | None
+    annotations: Sequence[Labelled]
+    scores: Sequence[ExportScore]
+
+
+_PROBLEM = tuple(
+    f"problem__{name}" for name in ("text", "external_id", "answer", "solution", "domain", "subject")
+)
+_BESIDE = ("problem__split", "problem__benchmarks", "gold__accept")
+_REFERENCE = ("reference__labels", "reference__first_error")
+_CONSENSUS = tuple(
+    f"consensus__{name}" for name in ("method", "posterior", "labels", "state", "n_annotations")
+)
+_PLAIN = ("pk", "external_id", "final_answer", "answer_correct")
+_JSON = ("steps", "generator", "meta")
+
+
+def in_order(project_id: int, only: Only, labels: LabelsFrom) -> Iterator[Leaving]:
+    """Every solution that passes, by its key, CHUNK at a time.
+
+    A server-side cursor outside a transaction would first write the whole result to the server's disk: at a million
+    solutions 12 s before the first byte. Here a chunk is read when the one before has been sent. The keys come first,
+    so that what is joined is looked up for these alone.
+    """
+    mode = Project.objects.values_list("mode", flat=True).get(pk=project_id)
+    wanted = passing(Solution.objects.filter(project_id=project_id), only, labels).order_by("pk")
+    last = 0
+    while keys := list(wanted.filter(pk__gt=last).values_list("pk", flat=True)[:CHUNK]):
+        decisions, annotations, scores = _decisions(keys), _annotations(keys), _scores(keys)
+        # Each is parsed when its turn comes: thousands of parsed objects at a time make Python look for garbage.
+        for row in _rows(keys):
+            pk = row[0]
+            yield _leaving(row, mode, decisions.get(pk), annotations.get(pk, ()), scores.get(pk, ()))
+        last = keys[-1]
+
+
+def _rows(keys: Sequence[int]) -> list[tuple[Any, ...]]:
+    texts = {f"{name}_text": Cast(name, TextField()) for name in _JSON}
+    columns = (*_PLAIN, *texts, *_PROBLEM, *_BESIDE, *_REFERENCE, *_CONSENSUS)
+    solutions = Solution.objects.filter(pk__in=keys)
+    return list(solutions.annotate(**texts).order_by("pk").values_list(*columns))
+
+
+def _leaving(
+    row: Sequence[Any],
+    mode: str,
+    decided: Sequence[int | None] | None,
+    annotations: Sequence[Labelled],
+    scores: Sequence[ExportScore],
+) -> Leaving:
+    pk, external_id, final_answer, answer_correct, steps, generator, meta = row[:7]
+    split, benchmarks, accept, labels, first_error, method = row[13:19]
+    return Leaving(
+        pk=pk,
+        external_id=external_id,
+        steps=orjson.loads(steps),
+        generator=orjson.loads(generator),
+        final_answer=final_answer,
+        answer_correct=answer_correct,
+        meta=orjson.loads(meta),
+        problem=ProblemText(*row[7:13]),
+        split=split,
+        benchmarks=benchmarks,
+        mode=mode,
+        accept=accept,
+        reference=None if labels is None else Brought(labels, first_error),
+        consensus=None if method is None else Agreed(*row[18:23]),
+        decided=decided,
+        annotations=annotations,
+        scores=scores,
+    )
+
+
+def _decisions(keys: Sequence[int]) -> dict[int, Sequence[int | None]]:
+    """The latest of each solution."""
+    rows = Adjudication.objects.filter(solution__in=keys).order_by("decided_at", "pk")
+    return dict(rows.values_list("solution_id", "labels"))
+
+
+def _annotations(keys: Sequence[int]) -> dict[int, list[Labelled]]:
+    rows = Annotation.objects.filter(solution__in=keys, current=True).order_by("submitted_at", "pk")
+    columns = (
+        "solution_id",
+        "member__pseudonym",
+        "labels",
+        "finish_reason",
+        "details",
+        "active_seconds",
+        "submitted_at",
+        "counted",
+        "guidelines__version",
+        "assignment__selection",
+    )
+    found: dict[int, list[Labelled]] = {}
+    for solution_id, *said, selection in rows.values_list(*columns):
+        labelled = Labelled(_said(*said), Selection(**selection) if selection else None)
+        found.setdefault(solution_id, []).append(labelled)
+    return found
+
+
+def _said(
+    annotator: str,
+    labels: Sequence[int | None],
+    finish_reason: str,
+    details: dict[str, Any],
+    active_seconds: float | None,
+    submitted_at: datetime,
+    counted: bool,
+    guidelines: int | None,
+) -> ImportedAnnotation:
+    return ImportedAnnotation(
+        annotator=annotator,
+        labels=tuple(labels),
+        finish_reason=finish_reason,
+        details=details,
+        active_seconds=active_seconds,
+        submitted_at=submitted_at.isoformat(),
+        counted=counted,
+        guidelines=guidelines,
+    )
+
+
+def _scores(keys: Sequence[int]) -> dict[int, list[ExportScore]]:
+    rows = Score.objects.filter(solution__in=keys).order_by("version_id")
+    columns = (
+        "solution_id",
+        "version__scorer__name",
+        "version__version",
+        "version__measures",
+        "values",
+        "spread",
+    )
+    found: dict[int, list[ExportScore]] = {}
+    for solution_id, *score in rows.values_list(*columns):
+        found.setdefault(solution_id, []).append(ExportScore(*score))
+    return found
