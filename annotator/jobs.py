@@ -173,6 +173,12 @@ def put_off(*, kind: str, subject_prefix: str, seconds: float) -> int:
     return named.filter(due_at__lt=due).update(due_at=due)
 
 
+def bring_forward(*, kind: str, subject_prefix: str) -> int:
+    """Queued jobs whose subject begins like this are due now; the reconcile announces them. Returns how many."""
+    named = Job.objects.filter(kind=kind, subject__startswith=subject_prefix, state=Job.State.QUEUED)
+    return named.filter(due_at__gt=Now()).update(due_at=Now())
+
+
 def reconcile() -> list[str]:
     """Free jobs whose worker died and wake every queue that has due work. Returns those queues."""
     expired = Job.objects.filter(state=Job.State.CLAIMED, lease_expires_at__lt=Now())

@@ -12,7 +12,9 @@ from annotator import jobs
 from annotator.actions import (
     cases,
     consensus,
+    deliveries,
     export_files,
+    hooks,
     import_jobs,
     ordering,
     quality,
@@ -101,10 +103,16 @@ def run_export(job: Claimed) -> None:
     export_files.run(job=job, extend=lambda: jobs.extend(job))
 
 
+def tell_webhook(job: Claimed) -> None:
+    """Try one message to an address outside."""
+    deliveries.deliver(job=job)
+
+
 HANDLERS: dict[str, Callable[[Claimed], None]] = {
     "consensus.recompute_all": recompute_consensus,
     "consensus.update": update_consensus,
     export_files.JOB: run_export,
+    hooks.JOB: tell_webhook,
     "imports.run": import_upload,
     "labeling.follow_up": follow_up,
     "quality.report": quality_report,

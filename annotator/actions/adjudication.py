@@ -11,7 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotator.actions import access, gold, queueing
+from annotator.actions import access, completion, gold, queueing
 from annotator.actions.access import Actor, Verb
 from annotator.core import labels as rules
 from annotator.core.details import is_text
@@ -127,7 +127,7 @@ def decide(*, actor: Actor, case_id: int, decision: Decision) -> Decided:
         raise OwnWork
     solution = Solution.objects.select_related("project").get(pk=case.solution_id)
     labels, stop = _checked(solution, decision)
-    before = _last(solution)
+    before, watch = _last(solution), completion.watch(solution.project_id, [solution.pk])
     made = Adjudication.objects.create(
         solution=solution,
         member_id=actor.member,
@@ -143,6 +143,7 @@ def decide(*, actor: Actor, case_id: int, decision: Decision) -> Decided:
         QueueRow.objects.filter(pk=solution.pk).update(wanted=F("taken"))  # nobody else needs to meet it
     data = {"solution": solution.pk, "before": before, "after": {"stop": stop, "labels": labels}}
     _record("case:decided", case, actor, data)
+    watch.announce()
     return Decided(made, _make_gold(actor, solution.pk) if decision.make_gold else "")
 
 

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Now
 
-from annotator.actions import cases
+from annotator.actions import cases, completion
 from annotator.core import consensus as arithmetic
 from annotator.core.agreement import NOT_JUDGED, stops
 from annotator.core.consensus import Agreed, rebuild, stop_posteriors
@@ -70,6 +70,7 @@ def update(*, solution_id: int) -> None:
     judged = [step["judged"] for step in solution.steps]
     labels = [each for each, _ in rows]
     agreed = arithmetic.plurality(labels, judged, Mode(solution.project.mode))
+    watch = completion.watch(solution.project_id, [solution.pk])
     if agreed is None:
         Consensus.objects.filter(solution=solution).delete()
         decision = None
@@ -83,6 +84,7 @@ def update(*, solution_id: int) -> None:
             cases.open_case(solution=solution, reason=AdjudicationCase.Reason.TIE)
     elif decision is not None:
         _doubt(solution, decision)
+    watch.announce()
 
 
 def fit(*, project_id: int) -> Opinions:
@@ -246,7 +248,9 @@ def _write_chunk(project: Project, found: Opinions, due: Sequence[int]) -> tuple
             solution = solutions[pk]
             solution.project = project
             written.append((solution, _decided(project, found, at, solution.takes_label, said[pk])))
+    watch = completion.watch(project.pk, ids)
     _write_many(written)
+    watch.announce()
     opened = sum(_doubt(solution, decision) for solution, decision in written if not decision.agreed.tied)
     return len(written), opened
 

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from annotator.actions import access
+from annotator.actions import access, hooks
 from annotator.actions.access import Actor, Verb
 from annotator.actions.slots import lease, release_slot, take_slot
 from annotator.core import details as notes
@@ -263,6 +263,22 @@ def _follow_up(annotation: Annotation, actor: Actor) -> None:
         project_id=actor.project_id,
         payload={"annotation_id": annotation.pk},
     )
+    _announce(annotation, actor)
+
+
+def _announce(annotation: Annotation, actor: Actor) -> None:
+    """Tell those outside; a label is none of what they are told, and gold is told like work."""
+    assert annotation.assignment is not None
+    if annotation.assignment.purpose == Assignment.Purpose.PRACTICE:
+        return
+    if hooks.is_wanted(project_id=actor.project_id, event=hooks.Event.SUBMITTED):
+        told = {
+            "annotation": annotation.pk,
+            "solution": annotation.solution.external_id or f"#{annotation.solution_id}",
+            "annotator": annotation.member.pseudonym,
+            "version": annotation.version,
+        }
+        hooks.announce(project_id=actor.project_id, event=hooks.Event.SUBMITTED, data=told)
 
 
 def _revise(assignment: Assignment, before: Annotation, reason: FinishReason) -> str:
@@ -286,7 +302,9 @@ def _take_again(assignment: Assignment) -> str:
     """Take a slot for work that holds none; returns "late" when others have filled them all."""
     if assignment.purpose != Assignment.Purpose.WORK:
         return ""
-    row = QueueRow.objects.select_for_update().get(pk=assignment.solution_id)
+    row = QueueRow.objects.select_for_update().filter(pk=assignment.solution_id).first()
+    if row is None:
+        return "resegmented"
     if row.taken >= row.wanted:
         return "late"
     assignment.slot = take_slot(row, assignment.project)

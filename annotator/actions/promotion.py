@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotator import jobs
-from annotator.actions import kept_weights, scoring
+from annotator.actions import hooks, kept_weights, scoring
 from annotator.actions.access import Actor
 from annotator.actions.scorers import Refused, own_scorer
 from annotator.core import promotion as rule
@@ -185,3 +185,5 @@ def _record_promotion(
         member_id=member_id,
         data=data,
     )
+    told = {"scorer": scorer.name, **data}
+    hooks.announce(project_id=scorer.project_id, event=hooks.Event.PROMOTED, data=told)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 
-from annotator.actions import access, alerts
+from annotator.actions import access, alerts, hooks
 from annotator.actions.access import Actor, Verb
 from annotator.actions.members import NotYourself, recount, set_state
 from annotator.actions.slots import release_slot, take_slot
@@ -92,6 +92,7 @@ def update(*, member_id: int) -> Standing:
         _tell_of_a_wrong_pause(member)
     if standing.state is State.PAUSED and member.project.auto_pause and member.state == ACTIVE:
         set_state(member, Membership.State.PAUSED, REASON)
+        _announce_pause(member, by="rules")
         since = events[standing.last_clear].at if standing.last_clear >= 0 else None
         quarantine(member, since=since)
     return standing
@@ -152,6 +153,7 @@ def override(
         restored = _restore(member) if restore else 0
     else:
         set_state(member, Membership.State.PAUSED, reason)
+        _announce_pause(member, by="manager")
     AuditEvent.objects.record(
         f"member:{'cleared' if word is Override.CLEAR else 'paused'}",
         f"member {member.pseudonym}",
@@ -165,6 +167,11 @@ def override(
         },
     )
     return member
+
+
+def _announce_pause(member: Membership, *, by: str) -> None:
+    told = {"member": member.pseudonym, "by": by}
+    hooks.announce(project_id=member.project_id, event=hooks.Event.PAUSED, data=told)
 
 
 def _tell_of_a_wrong_pause(member: Membership) -> None:

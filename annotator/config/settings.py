@@ -191,6 +191,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * 1024 * 1024
 #: Servers that scorers may talk to (annotator/scorers/endpoint.py), and variables whose keys they may be given.
 SCORER_HOSTS = words("STEPMARK_SCORER_HOSTS")
 SCORER_KEYS = words("STEPMARK_SCORER_KEYS")
+#: Servers that webhooks may tell of events, written as for scorers; empty: no webhooks.
+WEBHOOK_HOSTS = words("STEPMARK_WEBHOOK_HOSTS")
 #: Folders that local scorers may read weights from (annotator/scorers/local/folders.py); none, unless named.
 STEPMARK_MODEL_FOLDERS = words("STEPMARK_MODEL_FOLDERS")
 

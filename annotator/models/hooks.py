@@ -20,6 +20,12 @@ class Webhook(models.Model):
     #: Signs messages (HMAC-SHA256). Shown once.
     secret = models.CharField(max_length=64)
     active = models.BooleanField(default=True)
+    #: Why it was paused, where the program did it: a sentence for managers.
+    paused_because = models.CharField(max_length=300, blank=True, default="")
+    #: Attempts that failed since the last one that was taken, since when, and before when none is made.
+    failures = models.PositiveSmallIntegerField(default=0)
+    failing_since = models.DateTimeField(null=True)
+    retry_at = models.DateTimeField(null=True)
     member = models.ForeignKey(Membership, on_delete=models.PROTECT, null=True, related_name="+")
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 

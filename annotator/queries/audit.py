@@ -34,8 +34,10 @@ TOPICS = (
     "scorer",
     "scorer",
     "scoring",
+    "solution",
     "token",
     "user",
+    "webhook",
 )
 
 

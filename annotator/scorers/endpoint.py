@@ -1,4 +1,4 @@
-"""Which server a scorer may talk to: a list of hosts that the operator keeps, and a check of every address.
+"""Which server a scorer or a webhook may talk to: hosts that the operator lists, and a check of every address.
 
 The address is checked where the connection is made, and the checked address is the one connected to, so a name
 that resolves differently a moment later gains nothing. Addresses that hand out a machine's credentials are never
@@ -34,6 +34,19 @@ class NameNotFound(OSError):
 
 
 @dataclass(frozen=True, slots=True)
+class Purpose:
+    """What servers are talked to for, and the setting that lists them; ``keeps_path``: the address is used as it is."""
+
+    whom: str
+    setting: str
+    keeps_path: bool = False
+
+
+SCORERS = Purpose("scorers", "STEPMARK_SCORER_HOSTS")
+WEBHOOKS = Purpose("webhooks", "STEPMARK_WEBHOOK_HOSTS", keeps_path=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """A server: scheme, lower-case host, port, and a path prefix without its last slash. ``private`` says whether
     its addresses may be private ones."""
@@ -43,13 +56,14 @@ class Endpoint:
     port: int
     prefix: str
     private: bool
+    purpose: Purpose = SCORERS
 
     def __str__(self) -> str:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{self.scheme}://{host}:{self.port}{self.prefix}"
 
 
-def endpoint(url: str, allowed_hosts: Iterable[str]) -> Endpoint:
+def endpoint(url: str, allowed_hosts: Iterable[str], purpose: Purpose = SCORERS) -> Endpoint:
     """The server that a URL names. Raises EndpointRefused unless an entry of the list allows it.
 
     An entry is ``host:port``, or ``host`` for ports 80 and 443, or ``*.domain`` for the names below a domain. A
@@ -78,19 +92,28 @@ def endpoint(url: str, allowed_hosts: Iterable[str]) -> Endpoint:
         raise EndpointRefused("The server's address is a scheme, a host and a port, with no ? or #.")
     host = parts.hostname.rstrip(".")
     port = port or PORTS[parts.scheme]
-    private = _allowed(host, port, allowed_hosts)
+    private = _allowed(host, port, allowed_hosts, purpose)
+    if purpose.keeps_path:
+        return Endpoint(parts.scheme, host, port, _path(parts.path), private, purpose)
     prefix = parts.path.rstrip("/").removesuffix("/v1").rstrip("/")
-    return Endpoint(parts.scheme, host, port, prefix, private)
+    return Endpoint(parts.scheme, host, port, prefix, private, purpose)
 
 
-def _allowed(host: str, port: int, allowed_hosts: Iterable[str]) -> bool:
+def _path(path: str) -> str:
+    """A path that can stand in a request line. Raises EndpointRefused."""
+    if not (path.isascii() and path.isprintable()) or " " in path:
+        raise EndpointRefused("The server's address holds characters that must be percent-encoded.")
+    return path or "/"
+
+
+def _allowed(host: str, port: int, allowed_hosts: Iterable[str], purpose: Purpose) -> bool:
     """Whether the host may have private addresses. Raises EndpointRefused unless it is on the list."""
     matches = [_entry(entry) for entry in allowed_hosts]
     fitting = [name for name, ports in matches if port in ports and _fits(host, name)]
     if not fitting:
         raise EndpointRefused(
-            f"{host}:{port} is not among the hosts that this installation allows for scorers. "
-            "Ask its operator to add it to STEPMARK_SCORER_HOSTS."
+            f"{host}:{port} is not among the hosts that this installation allows for {purpose.whom}. "
+            f"Ask its operator to add it to {purpose.setting}."
         )
     return any(not name.startswith("*.") for name in fitting)
 
@@ -156,5 +179,5 @@ def _check(given: Address, server: Endpoint) -> None:
     if not address.is_global and not server.private:
         raise EndpointRefused(
             f"{server.host} leads to the private address {given}. A host on a private network must be listed "
-            "in STEPMARK_SCORER_HOSTS by its own name."
+            f"in {server.purpose.setting} by its own name."
         )

@@ -120,6 +120,7 @@ ANSWERS = {
     "/v1/score": score,
     "/v1/chat/completions": chat,
     "/v1/completions": completions,
+    "/hook": lambda _body, _fault: {},
 }
 
 
