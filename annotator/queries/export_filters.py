@@ -169,6 +169,8 @@ def unknown_people(project_id: int, people: tuple[str, ...]) -> list[str]:
 
 def passing(solutions: QuerySet[Solution], only: Only, labels: LabelsFrom) -> QuerySet[Solution]:
     """Those that pass the filters."""
+    if labels is not LabelsFrom.ALL:  # what was cut otherwise since is there once, as it is cut now
+        solutions = solutions.filter(superseded_at=None)
     if only.split is not None:
         solutions = solutions.filter(problem__split=only.split)
     if only.domain:

@@ -24,10 +24,13 @@ from annotator.models import (
 )
 from annotator.queries.audit import TOPICS
 from tests import factories as make
-from tests.actions.walk import WALK, Room
+from tests.actions.walk import WALK as INSIDE
+from tests.actions.walk import Room
+from tests.actions.walk_outside import OUTSIDE
 
 pytestmark = pytest.mark.django_db
 
+WALK = INSIDE | OUTSIDE
 #: Verbs whose own rows are the record, with the reason.
 WITHOUT_EVENT = {
     "access.may": "asks only",
@@ -35,10 +38,14 @@ WITHOUT_EVENT = {
     "labeling.own_assignment": "asks only",
     "labeling.save_draft": "a draft is nobody's label yet; it ends with a submit, which is told",
     "labeling.close_again": "leaves all as it was",
+    "recutting.count": "asks only",
+    "recutting.preview": "asks only",
     "queueing.next_assignment": "the assignment is the record: who, what, when, by which route",
     "queueing.next_practice": "as next_assignment",
     "imports.run": "held in test_audit.py, with files",
     "exports.manifest_of": "asks only; the export it describes is told",
+    "export_files.file_of": "asks only; the export that made the file is told",
+    "export_recipes.find": "asks only",
     "uploads.find": "asks only",
     "uploads.forget": "nothing of it was imported",
     "uploads.keep": "only looked at until it is imported, which is told",

@@ -21,7 +21,9 @@ from annotator.actions import (
     projects,
     promotion,
     questions,
+    recutting,
     relabeling,
+    resegmenting,
     reserving,
     scoring,
     standing,
@@ -31,6 +33,8 @@ from annotator.actions.access import Actor
 from annotator.actions.adjudication import Decision
 from annotator.actions.reserving import Where
 from annotator.core.screening import Override
+from annotator.core.segmentation import changes
+from annotator.core.solutions import Step
 from annotator.models import (
     Adjudication,
     AdjudicationCase,
@@ -46,6 +50,7 @@ from annotator.models import (
     Role,
     Scorer,
     ScorerVersion,
+    Solution,
 )
 from tests import factories as make
 from tests.actions.flow import claim, label
@@ -215,6 +220,24 @@ def _relabel(room: Room) -> Callable[[], object]:
     return lambda: relabeling.relabel(actor=room.manager, where=where)
 
 
+def _recut(room: Room) -> Callable[[], object]:
+    made = make.work(room.project, texts=("One. Two.", "three")).solution
+    where = Where(batch_id=made.batch_id)
+    return lambda: recutting.recut(actor=room.manager, where=where, rule="sentence")
+
+
+def _resegment(room: Room) -> Callable[[], object]:
+    old = room.row.solution
+    steps = changes.merged([Step.from_json(step) for step in old.steps], 0)
+    return lambda: resegmenting.resegment(actor=room.manager, solution_id=old.pk, steps=steps)
+
+
+def _uncut(room: Room) -> Callable[[], object]:
+    _resegment(room)()
+    new = Solution.objects.get(derived_from__isnull=False)
+    return lambda: resegmenting.undo(actor=room.manager, solution_id=new.pk)
+
+
 def _scores(room: Room) -> Callable[[], object]:
     make.solution(room.project)
     return lambda: scoring.request(actor=room.manager)
@@ -319,6 +342,9 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "questions.ask": ("question:asked", False, _question),
     "relabeling.relabel": ("annotations:outdated", True, _relabel),
     "reserving.reserve": ("queue:reserved", True, _reserve),
+    "recutting.recut": ("solution:resegmented", True, _recut),
+    "resegmenting.resegment": ("solution:resegmented", True, _resegment),
+    "resegmenting.undo": ("solution:segmentation_restored", True, _uncut),
     "scoring.request": ("scoring:requested", False, _scores),
     "training.ask": ("scorer:training_asked", False, _of_scorer(training.ask)),
     "training.cancel": ("scorer:training_cancelled", False, _under_way),
