@@ -37,7 +37,7 @@ SELECT string_agg(record_send(x), ''), array_agg(x.n) FROM (
     array_replace({values}, NULL, 'NaN') AS "values", array_replace({spread}, NULL, 'NaN') AS spread,
     cardinality({values}) AS n
   FROM annotator_queuerow q JOIN annotator_solution t ON t.id = q.solution_id {joins}
-  WHERE q.project_id = %(project)s AND q.solution_id > %(after)s AND q.solution_id <= %(last)s AND {known}
+  WHERE q.project_id = %(project)s AND {range} AND {known}
   ORDER BY q.solution_id) x
 """
 _LAST = """
@@ -97,16 +97,23 @@ def _query(versions: Sequence[int]) -> str:
         return f"coalesce({', '.join(f'{name}.{column}' for name in reversed(names))})"
 
     joins = [
-        f"LEFT JOIN annotator_score {name} ON {name}.solution_id = q.solution_id AND {name}.version_id = {version:d}"
+        f"LEFT JOIN annotator_score {name} ON {name}.solution_id = q.solution_id AND {name}.version_id = {version:d} "
+        f"AND {_within(name)}"
         for name, version in zip(names, versions, strict=True)
     ]
+    # The range is said of each table: the planner does not carry it over to what is joined.
     columns = {"version": "version_id", "score": "priority", "width": "tiebreak"}
     columns |= {"values": '"values"', "spread": "spread"}
     return _BLOCK.format(
         joins=" ".join(joins),
+        range=f"{_within('q')} AND {_within('t', 'id')}",
         known=f"{first('id')} IS NOT NULL",
         **{name: first(column) for name, column in columns.items()},
     )
+
+
+def _within(table: str, column: str = "solution_id") -> str:
+    return f"{table}.{column} > %(after)s AND {table}.{column} <= %(last)s"
 
 
 def _block(packed: bytes, lengths: Ints) -> Block:
