@@ -142,11 +142,11 @@ class ConfigForm(forms.Form):
 
     def __init__(self, *args: Any, kind: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.kind = kind
+        self.of_kind = kind
 
     def shown(self) -> list[tuple[forms.BoundField, bool]]:
         """The fields that the kind has, all where it is still to be chosen; and whether each takes a number."""
-        names = ("threshold", *OWN[self.kind]) if self.kind in OWN else tuple(ConfigForm.base_fields)
+        names = ("threshold", *OWN[self.of_kind]) if self.of_kind in OWN else tuple(ConfigForm.base_fields)
         numbers = (forms.FloatField, forms.IntegerField)
         return [(self[name], isinstance(self.fields[name], numbers)) for name in names]
 

@@ -32,7 +32,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of models: one with Qwen's class head, one Llama."""
     root = tmp_path_factory.mktemp("models")
     tokenizer = tiny.qwen_tokenizer()
-    tiny.save(root / "qwen", tiny.qwen(tokenizer), tokenizer, tiny.head(*tiny.CLASS_HEAD))
+    tiny.save(root / "qwen", tiny.qwen(tokenizer), tokenizer, tiny.head("qwen_prm"))
     tokenizer = tiny.llama_tokenizer()
     tiny.save(root / "llama", tiny.llama(tokenizer), tokenizer)
     return root

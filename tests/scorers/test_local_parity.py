@@ -77,7 +77,7 @@ def qwen_chat(steps: Sequence[str]) -> str:
 
 def test_qwen_prm(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> None:
     model, tokenizer = qwen
-    head = tiny.head(*tiny.CLASS_HEAD)
+    head = tiny.head("qwen_prm")
     tiny.save(tmp_path / "model", model, tokenizer, head)
     expected = []
     for steps in SOLUTIONS:
@@ -120,7 +120,7 @@ def test_math_shepherd(tmp_path: Path, record_property: Any) -> None:
 def test_skywork(tmp_path: Path, record_property: Any) -> None:
     tokenizer = tiny.qwen_tokenizer(bos="<|endoftext|>")
     model = tiny.qwen(tokenizer)
-    head = tiny.head(*tiny.VALUE_HEAD)
+    head = tiny.head("skywork")
     tiny.save(tmp_path / "model", model, tokenizer, head)
     newline = tokenizer.encode("\n")[-1]
     expected = []
@@ -232,7 +232,7 @@ def test_mm_prm(tmp_path: Path, record_property: Any) -> None:
 
 def test_actprm(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> None:
     model, tokenizer = qwen
-    head = tiny.head(*tiny.MEMBER_HEADS)
+    head = tiny.head("actprm")
     tiny.save(tmp_path / "model", model, tokenizer, head)
     means, widths = [], []
     for steps in SOLUTIONS:

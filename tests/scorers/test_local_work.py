@@ -22,7 +22,7 @@ def folder(tmp_path: Path, settings: Any) -> Path:
     """A tiny Qwen PRM in a folder that is open to scorers."""
     settings.STEPMARK_MODEL_FOLDERS = [str(tmp_path)]
     tokenizer = tiny.qwen_tokenizer()
-    return tiny.save(tmp_path / "prm", tiny.qwen(tokenizer), tokenizer, tiny.head(*tiny.CLASS_HEAD))
+    return tiny.save(tmp_path / "prm", tiny.qwen(tokenizer), tokenizer, tiny.head("qwen_prm"))
 
 
 def add(project: Project, **config: Any) -> Scorer:

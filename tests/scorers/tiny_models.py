@@ -21,6 +21,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 from transformers import (
     BertConfig,
     BertForTokenClassification,
+    BertModel,
     InternVLConfig,
     InternVLForConditionalGeneration,
     LlamaConfig,
@@ -34,9 +35,8 @@ from transformers import (
 )
 
 torch.set_num_threads(1)  # the suite has its own processes for the other cores
-HIDDEN = 32
 SMALL = {
-    "hidden_size": HIDDEN,
+    "hidden_size": 32,
     "intermediate_size": 48,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
@@ -120,6 +120,7 @@ def sentencepiece_tokenizer() -> PreTrainedTokenizerFast:
     )
 
 
+__all__ = ["BertModel", "load_file", "save_file", "torch"]
 QWEN_SPECIAL = ("<|endoftext|>", "<|im_start|>", "<|im_end|>", "<extra_0>", "<prm>")
 LLAMA_SPECIAL = ("<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>")
 
@@ -142,23 +143,21 @@ def _spread_out(model: Any) -> Any:
     return model.float().eval()
 
 
-def qwen(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return _spread_out(
-        Qwen2ForCausalLM(Qwen2Config(vocab_size=len(tokenizer), tie_word_embeddings=False, **SMALL))
-    )
+def qwen(tokenizer: PreTrainedTokenizerFast, **sizes: Any) -> Any:
+    config = Qwen2Config(vocab_size=len(tokenizer), tie_word_embeddings=False, **{**SMALL, **sizes})
+    return _spread_out(Qwen2ForCausalLM(config))
 
 
-def mistral(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return _spread_out(MistralForCausalLM(MistralConfig(vocab_size=len(tokenizer), **SMALL)))
+def mistral(tokenizer: PreTrainedTokenizerFast, **sizes: Any) -> Any:
+    return _spread_out(MistralForCausalLM(MistralConfig(vocab_size=len(tokenizer), **{**SMALL, **sizes})))
 
 
-def llama(tokenizer: PreTrainedTokenizerFast, *, tied: bool = False) -> Any:
-    return _spread_out(
-        LlamaForCausalLM(LlamaConfig(vocab_size=len(tokenizer), tie_word_embeddings=tied, **SMALL))
-    )
+def llama(tokenizer: PreTrainedTokenizerFast, *, tied: bool = False, **sizes: Any) -> Any:
+    config = LlamaConfig(vocab_size=len(tokenizer), tie_word_embeddings=tied, **{**SMALL, **sizes})
+    return _spread_out(LlamaForCausalLM(config))
 
 
-def internvl(tokenizer: PreTrainedTokenizerFast) -> Any:
+def internvl(tokenizer: PreTrainedTokenizerFast, **sizes: Any) -> Any:
     vision = {
         "hidden_size": 16,
         "intermediate_size": 16,
@@ -167,15 +166,15 @@ def internvl(tokenizer: PreTrainedTokenizerFast) -> Any:
         "image_size": [8, 8],
         "patch_size": [4, 4],
     }
-    text = Qwen2Config(vocab_size=len(tokenizer), **SMALL).to_dict()
+    text = Qwen2Config(vocab_size=len(tokenizer), **{**SMALL, **sizes}).to_dict()
     config = InternVLConfig(
         vision_config=vision, text_config=text, image_token_id=0, tie_word_embeddings=False
     )
     return _spread_out(InternVLForConditionalGeneration(config))
 
 
-def classifier(tokenizer: PreTrainedTokenizerFast, *, classes: int = 2) -> Any:
-    config = Qwen2Config(vocab_size=len(tokenizer), num_labels=classes, **SMALL)
+def classifier(tokenizer: PreTrainedTokenizerFast, *, classes: int = 2, **sizes: Any) -> Any:
+    config = Qwen2Config(vocab_size=len(tokenizer), num_labels=classes, **{**SMALL, **sizes})
     return _spread_out(Qwen2ForTokenClassification(config))
 
 
@@ -186,28 +185,27 @@ def encoder(tokenizer: PreTrainedTokenizerFast) -> Any:
     return _spread_out(BertForTokenClassification(config))
 
 
-def head(*shapes: tuple[str, tuple[int, ...]]) -> dict[str, Any]:
-    """Random tensors of these names and shapes."""
-    generator = torch.Generator().manual_seed(2)
-    return {name: torch.randn(shape, generator=generator) * 0.4 for name, shape in shapes}
-
-
-CLASS_HEAD = (
-    ("score.0.weight", (HIDDEN, HIDDEN)),
-    ("score.0.bias", (HIDDEN,)),
-    ("score.2.weight", (2, HIDDEN)),
-    ("score.2.bias", (2,)),
-)
-VALUE_HEAD = (("v_head.summary.weight", (1, HIDDEN)), ("v_head.summary.bias", (1,)))
 MEMBERS = 3
-MEMBER_HEADS = (
-    ("score.model.nn1.weight", (MEMBERS, HIDDEN, 8)),
-    ("score.model.nn1.bias", (MEMBERS, 8)),
-    ("score.model.nn2.weight", (MEMBERS, 8, 8)),
-    ("score.model.nn2.bias", (MEMBERS, 8)),
-    ("score.model.nn_out.weight", (MEMBERS, 8, 1)),
-    ("score.model.nn_out.bias", (MEMBERS, 1)),
-)
+
+
+def head(family: str, width: int = SMALL["hidden_size"], inner: int = 8) -> dict[str, Any]:
+    """Random tensors of a family's head over states of this width, by their published names."""
+    layers = {"nn1": (width, inner), "nn2": (inner, inner), "nn_out": (inner, 1)}
+    shapes: dict[str, dict[str, tuple[int, ...]]] = {
+        "qwen_prm": {
+            "score.0.weight": (width, width),
+            "score.0.bias": (width,),
+            "score.2.weight": (2, width),
+            "score.2.bias": (2,),
+        },
+        "skywork": {"v_head.summary.weight": (1, width), "v_head.summary.bias": (1,)},
+        "actprm": {
+            **{f"score.model.{name}.weight": (MEMBERS, *shape) for name, shape in layers.items()},
+            **{f"score.model.{name}.bias": (MEMBERS, shape[1]) for name, shape in layers.items()},
+        },
+    }
+    generator = torch.Generator().manual_seed(2)
+    return {name: torch.randn(shape, generator=generator) * 0.4 for name, shape in shapes[family].items()}
 
 
 def save(

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from transformers import AutoConfig, AutoModel, AutoModelForTokenClassification, AutoTokenizer
+from transformers.utils import logging as transformers_logging
 
 from annotator.scorers.local import readouts
 from annotator.scorers.local.families import Readout
@@ -59,26 +60,27 @@ class Loaded:
     def read(self, prompts: Sequence[Encoded]) -> list[list[tuple[float, float]]]:
         """For each prompt, and each of its places: mean and standard deviation over the members (one: zero)."""
         with torch.inference_mode():
-            states = hidden(self, prompts)
+            states = hidden(self.tokens, self.backbone, prompts, device=self.device, causal=self.causal)
             members = self.head(states).float()
             rows = torch.stack([members.mean(dim=1), members.std(dim=1, correction=0)], dim=1).tolist()
         flat = iter(rows)
         return [[(pair[0], pair[1]) for pair in (next(flat) for _ in one.places)] for one in prompts]
 
 
-def hidden(model: Loaded, prompts: Sequence[Encoded]) -> Any:
+def hidden(
+    tokens: Tokens, backbone: Backbone, prompts: Sequence[Encoded], *, device: Any, causal: bool
+) -> Any:
     """The model's states at all places of all prompts, in order: (places, width)."""
     length = max(len(prompt.ids) for prompt in prompts)
-    pad = model.tokens.pad
-    ids = torch.tensor([[*prompt.ids, *[pad] * (length - len(prompt.ids))] for prompt in prompts])
+    ids = torch.tensor([[*prompt.ids, *[tokens.pad] * (length - len(prompt.ids))] for prompt in prompts])
     mask = None
-    if not model.causal:
+    if not causal:
         sizes = torch.tensor([len(prompt.ids) for prompt in prompts])
-        mask = (torch.arange(length)[None, :] < sizes[:, None]).long().to(model.device)
-    states = model.backbone(ids.to(model.device), mask)
+        mask = (torch.arange(length)[None, :] < sizes[:, None]).long().to(device)
+    states = backbone(ids.to(device), mask)
     row = [index for index, prompt in enumerate(prompts) for _ in prompt.places]
     place = [place for prompt in prompts for place in prompt.places]
-    return states[torch.tensor(row, device=model.device), torch.tensor(place, device=model.device)]
+    return states[torch.tensor(row, device=device), torch.tensor(place, device=device)]
 
 
 _lock = threading.Lock()
@@ -107,6 +109,7 @@ def forget() -> None:
 
 def load(running: Running) -> Loaded:
     """The model in memory, on its device. Raises InvalidModel."""
+    quietly()
     device = chosen_device(running.device)
     dtype = chosen_dtype(running.dtype, device)
     try:
@@ -124,8 +127,14 @@ def load(running: Running) -> Loaded:
         raise InvalidModel(
             f"{running.folder.name} can't be loaded as {running.family.name}: {said:.300}"
         ) from error
-    causal = _is_causal(backbone, device)
-    return Loaded(tokens, model, backbone, head, _longest(config, tokens), device, causal)
+    causal = is_causal(backbone, device)
+    return Loaded(tokens, model, backbone, head, longest(config, tokens), device, causal)
+
+
+def quietly() -> None:
+    """No progress bars in a worker's log, and no report of tensors that a head of ours reads by itself."""
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
 
 
 def tokenizer(folder: Path) -> Any:
@@ -187,7 +196,7 @@ def read_model(kind: Any, folder: Path, dtype: Any) -> Any:
     return model
 
 
-def _is_causal(forward: Backbone, device: Any) -> bool:
+def is_causal(forward: Backbone, device: Any) -> bool:
     """Whether a token's state is the same whatever follows it, tried on two short rows."""
     ids = torch.tensor([[1, 2, 3, 4], [1, 2, 5, 6]], device=device)
     with torch.inference_mode():
@@ -195,7 +204,8 @@ def _is_causal(forward: Backbone, device: Any) -> bool:
     return bool(torch.equal(states[0], states[1]))
 
 
-def _longest(config: Any, tokens: Tokens) -> int:
+def longest(config: Any, tokens: Tokens) -> int:
+    """Tokens that the model takes, by its own settings and its tokenizer's."""
     text = config.get_text_config()
     limits = [getattr(text, "max_position_embeddings", None), tokens.longest]
     return min(
