@@ -155,11 +155,9 @@ def rank_new(*, solution_ids: Sequence[int], version: ScorerVersion) -> None:
     or in that of the scorer which this one refines, also those that another scorer, quicker but not meant to, has
     placed meanwhile.
     """
-    ranking = _ranking(version)
-    takes_over = (
-        ranking is not None
-        and QueueRow.objects.filter(project_id=version.scorer.project_id, ranked_by=ranking).exists()
-    )
+    base = base_of(version)
+    standing_by = QueueRow.objects.filter(project_id=version.scorer.project_id, ranked_by=base)
+    takes_over = base is not None and standing_by.exists()
     mine = [version.scorer_id, *Scorer.objects.filter(refines=version.scorer_id).values_list("pk", flat=True)]
     entropy = entropies([(solution, version.pk) for solution in solution_ids])
     scores = Score.objects.filter(solution__in=solution_ids, version=version)
@@ -189,12 +187,12 @@ def rank_new(*, solution_ids: Sequence[int], version: ScorerVersion) -> None:
         )
 
 
-def _ranking(version: ScorerVersion) -> int | None:
-    """The version whose order a queue stands in where this one has a say in it: itself, or what it refines."""
+def base_of(version: ScorerVersion) -> ScorerVersion | None:
+    """The version in whose order a queue stands where this one has a say in it: itself, or what it refines."""
     if version.scorer.ranks:
-        return version.pk
-    refined = ScorerVersion.objects.filter(scorer=version.scorer.refines_id, scorer__ranks=True).in_force()
-    return refined.values_list("pk", flat=True).first()
+        return version
+    refined = ScorerVersion.objects.filter(scorer=version.scorer.refines_id, scorer__ranks=True)
+    return refined.in_force().select_related("scorer__project").first()
 
 
 def subject_of(version_id: int) -> str:

@@ -18,7 +18,7 @@ from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.models import AuditEvent, Project, Scorer, ScorerVersion, Solution
 from annotator.queries.pool import mixture_of
-from annotator.scorers import FOLDERS, KINDS, UTILITY_KINDS
+from annotator.scorers import FOLDERS, KINDS, REMOTE, UTILITY_KINDS
 from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
 from annotator.scorers.breaker import CircuitOpen
 from annotator.scorers.endpoint import EndpointRefused
@@ -317,7 +317,7 @@ def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:
 
 def _hurried(scorer: Scorer) -> dict[str, Any]:
     """The scorer's settings with one attempt and the short time-out of a page that somebody waits for."""
-    if scorer.kind not in scoring.QUEUES:
+    if scorer.kind not in REMOTE:
         return dict(scorer.config)
     most = TRY_SECONDS * 0.8
     slow = scorer.config.get("timeout")

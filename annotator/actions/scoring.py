@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import F, Max
 
 from annotator import jobs
-from annotator.actions import access, circuits, kept_weights, ordering, rollouts
+from annotator.actions import access, circuits, kept_weights, ordering, reordering, rollouts
 from annotator.actions.access import Actor, Verb
 from annotator.actions.score_rows import keep
 from annotator.core.solutions import Step
@@ -25,13 +25,12 @@ from annotator.jobs import Claimed, enqueue, extend
 from annotator.models import (
     AuditEvent,
     Job,
-    QueueRow,
     ScoreFailure,
     Scorer,
     ScorerVersion,
     Solution,
 )
-from annotator.scorers import make
+from annotator.scorers import LOCAL_QUEUE, REMOTE_KINDS, REMOTE_QUEUE, make, queue_of
 from annotator.scorers.base import CORRECTNESS, Scored, ScoringCancelled, ScoringInput
 from annotator.scorers.base import ScoreFailure as Failure
 from annotator.scorers.base import Scorer as RunningScorer
@@ -41,9 +40,8 @@ from annotator.scorers.endpoint import EndpointRefused
 from annotator.scorers.http import RequestFailed
 from annotator.scorers.remote import InvalidSettings
 
-#: Work by where it can be done: processors here, or servers elsewhere. A worker names the queues that it takes.
-QUEUE, REMOTE = "scoring", "remote"
-QUEUES = {"vllm": REMOTE, "sglang": REMOTE, "critic": REMOTE, "monte_carlo": REMOTE}
+#: Work by where it can be done (annotator.scorers).
+QUEUE, REMOTE = LOCAL_QUEUE, REMOTE_QUEUE
 SCORE, PLAN = "scoring.score_batch", "scoring.plan"
 #: Solutions in one job: small enough to lose little with a worker, large enough to cost few rows.
 JOB_SIZE = 100
@@ -54,8 +52,6 @@ BATCH_SIZE = 16
 WAKE_UPS = 8
 #: A solution that fails while its server is well is tried so often; then its failure is its own.
 TRIES = 4
-#: Seconds within which new scores call for one new order, while more are coming.
-REORDER_SECONDS = 60.0
 #: Seconds between two looks at whether the work is still wanted; each pushes the lease on.
 LOOK_SECONDS = 2.0
 
@@ -73,11 +69,6 @@ class Asked:
     version_id: int
     solutions: int
     jobs: int
-
-
-def queue_of(kind: str) -> str:
-    """The queue for this kind of scorer."""
-    return QUEUES.get(kind, QUEUE)
 
 
 def subject_of(scorer_id: int) -> str:
@@ -149,7 +140,7 @@ def start(scorer: Scorer) -> None:
     enqueue(
         kind=PLAN,
         subject=f"{subject_of(scorer.pk)}plan",
-        queue=queue_of(scorer.kind),
+        queue=queue_of(scorer.kind, scorer.config),
         project_id=scorer.project_id,
         payload={"scorer_id": scorer.pk, "only_new": False},
     )
@@ -157,13 +148,13 @@ def start(scorer: Scorer) -> None:
 
 def look_at_all() -> int:
     """Have workers look whether a server serves another model than before. Returns how many scorers."""
-    scorers = list(Scorer.objects.filter(paused=False, kind__in=QUEUES))
+    scorers = list(Scorer.objects.filter(paused=False, kind__in=REMOTE_KINDS))
     for scorer in scorers:
         with transaction.atomic():
             enqueue(
                 kind=PLAN,
                 subject=f"{subject_of(scorer.pk)}look",
-                queue=queue_of(scorer.kind),
+                queue=queue_of(scorer.kind, scorer.config),
                 project_id=scorer.project_id,
                 payload={"scorer_id": scorer.pk, "only_new": True},
             )
@@ -175,9 +166,9 @@ def plan(*, job: Claimed) -> None:
 
     A server that doesn't answer is asked again later.
     """
-    scorer = Scorer.objects.get(pk=job.payload["scorer_id"])
-    if scorer.paused:
-        return
+    scorer = Scorer.objects.select_related("refines").get(pk=job.payload["scorer_id"])
+    if scorer.paused or (scorer.refines is not None and _queued(scorer.refines)):
+        return  # the last job of the first pass asks again
     known = set(scorer.versions.values_list("pk", flat=True))
     try:
         _, version = current_version(scorer)
@@ -198,7 +189,7 @@ def _plan(scorer: Scorer, version: ScorerVersion) -> Asked:
     jobs.drop(kind=SCORE, subject_prefix=subject_of(scorer.pk))
     ScoreFailure.objects.filter(version=version).delete()
     unscored = unscored_ids(project_id=scorer.project_id, version_id=version.pk)
-    count = enqueue_scoring(scorer=scorer, solution_ids=unscored)
+    count = 0 if scorer.paused else _enqueue(scorer, unscored)
     if scorer.ranks:
         ordering.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk)
     return Asked(scorer.name, version.version, version.pk, len(unscored), count)
@@ -206,7 +197,8 @@ def _plan(scorer: Scorer, version: ScorerVersion) -> Asked:
 
 def unscored_ids(*, project_id: int, version_id: int) -> list[int]:
     """Solutions that a scorer version has said nothing of, most needed first: untouched ones, in the queue's order."""
-    rows = Solution.objects.filter(project_id=project_id).exclude(scores__version_id=version_id)
+    rows = Solution.objects.filter(project_id=project_id, superseded_at=None)
+    rows = rows.exclude(scores__version_id=version_id)
     begun, priority = F("queue_row__taken"), F("queue_row__priority")
     needed = rows.order_by(begun.asc(nulls_last=True), priority.desc(nulls_last=True), "pk")
     return list(needed.values_list("pk", flat=True))
@@ -214,15 +206,22 @@ def unscored_ids(*, project_id: int, version_id: int) -> list[int]:
 
 def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int]) -> int:
     """Write scoring jobs for these solutions, in the caller's transaction. Returns how many; none while paused, since
-    going on plans anew."""
+    going on plans anew, and none for a second pass, which is planned after the first."""
     if scorer.paused:
         return 0
+    if scorer.refines_id is not None:
+        start(scorer)
+        return 0
+    return _enqueue(scorer, solution_ids)
+
+
+def _enqueue(scorer: Scorer, solution_ids: Sequence[int]) -> int:
     count = 0
     for ids in _chunks(solution_ids, JOB_SIZE):
         enqueue(
             kind=SCORE,
             subject=f"{subject_of(scorer.pk)}solutions {ids[0]}-{ids[-1]}",
-            queue=queue_of(scorer.kind),
+            queue=queue_of(scorer.kind, scorer.config),
             project_id=scorer.project_id,
             payload={"scorer_id": scorer.pk, "solution_ids": ids},
             announce=count < WAKE_UPS,
@@ -256,9 +255,24 @@ def score_batch(*, job: Claimed) -> int:
         _later(job, scorer, found, left, version)
     else:
         circuits.note(scorer, None)
-    if scorer.ranks:
-        _reorder(scorer, version, written)
+    more = _queued(scorer)
+    reordering.after_scores(version, written=written, more=more)
+    if not more:
+        _hand_on(scorer)
     return written
+
+
+def _queued(scorer: Scorer) -> bool:
+    """Whether more of the scorer's jobs wait."""
+    queued = Job.objects.filter(state=Job.State.QUEUED, kind=SCORE)
+    return queued.filter(subject__startswith=subject_of(scorer.pk)).exists()
+
+
+@transaction.atomic
+def _hand_on(scorer: Scorer) -> None:
+    """The first pass is over: those that refine it begin, with what the order needs most."""
+    for each in scorer.refined_by.filter(paused=False):
+        start(each)
 
 
 def _score_all(
@@ -340,7 +354,7 @@ def _again(job: Claimed, scorer: Scorer, payload: Any, trouble: circuits.NotNow)
         enqueue(
             kind=job.kind,
             subject=job.subject,
-            queue=queue_of(scorer.kind),
+            queue=queue_of(scorer.kind, scorer.config),
             project_id=scorer.project_id,
             payload=payload,
             after=timedelta(seconds=trouble.pause),
@@ -361,38 +375,6 @@ def _unwanted(job: Claimed) -> Callable[[], bool]:
         return found
 
     return ask
-
-
-def _reorder(scorer: Scorer, version: ScorerVersion, written: int) -> None:
-    """Ask for a new order where this job calls for one: soon while more scores are coming, at once after the last."""
-    after = timedelta(0)
-    if not _replaces_another(version):
-        if (
-            not ordering.takes_turns(scorer.project)
-            or not QueueRow.objects.filter(ranked_by=version).exists()
-        ):
-            return
-        queued = Job.objects.filter(state=Job.State.QUEUED)
-        more = queued.filter(kind=SCORE, subject__startswith=subject_of(scorer.pk)).exists()
-        put_off = queued.filter(kind=ordering.REORDER, subject=ordering.subject_of(version.pk)).exists()
-        if not written and (more or not put_off):
-            return
-        after = timedelta(seconds=REORDER_SECONDS if more else 0)
-    with transaction.atomic():
-        ordering.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk, after=after)
-
-
-def _replaces_another(version: ScorerVersion) -> bool:
-    """Whether rows still stand in an older version's order and this one has tried every solution by now.
-
-    Until then the old order serves, so that the two are never mixed.
-    """
-    rows = QueueRow.objects.filter(project_id=version.scorer.project_id)
-    if not rows.exclude(ranked_by=version).exclude(ranked_by=None).exists():
-        return False
-    tried = ScoreFailure.objects.filter(version=version).values("solution_id")
-    waiting = Solution.objects.filter(project_id=version.scorer.project_id).exclude(scores__version=version)
-    return not waiting.exclude(pk__in=tried).exists()
 
 
 def _chunks(items: Sequence[Any], size: int) -> Iterator[list[Any]]:

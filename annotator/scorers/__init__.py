@@ -23,6 +23,23 @@ UTILITY_KINDS = frozenset({"monte_carlo"})
 KINDS = frozenset({*LOCAL, *REMOTE, *FOLDERS})
 
 
+#: Work by where it can be done: this machine's processors, its graphics card, or servers elsewhere; a language model
+#: on processors apart, since it is slow and large. A worker names the queues that it takes.
+LOCAL_QUEUE, LM_QUEUE, REMOTE_QUEUE = "scoring", "lm", "remote"
+#: Kinds behind a server, and slow ones that run on processors.
+REMOTE_KINDS = frozenset(REMOTE)
+SLOW_KINDS = frozenset({"builtin_refined"})
+
+
+def queue_of(kind: str, config: Mapping[str, Any]) -> str:
+    """The queue for a scorer of this kind and settings: scoring, lm, gpu or remote."""
+    if kind in REMOTE:
+        return REMOTE_QUEUE
+    if kind in FOLDERS:
+        return local.queue(config)
+    return LM_QUEUE if kind in SLOW_KINDS else LOCAL_QUEUE
+
+
 class UnknownScorer(LookupError):
     """No scorer of that kind is known."""
 
