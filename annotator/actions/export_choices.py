@@ -58,7 +58,7 @@ class Recipe:
 
     def to_json(self) -> dict[str, Any]:
         """The choices that were made, for a manifest, the log and `from_json`."""
-        named = {
+        named: dict[str, Any] = {
             "format": self.format,
             "labels": self.labels.value,
             "neutral": self.neutral.value if self.neutral else None,

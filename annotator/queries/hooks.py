@@ -76,7 +76,8 @@ def overview(project_id: int) -> Overview:
 
 
 def _hook(row: Webhook, deliveries: Sequence[Delivery]) -> Hook:
-    failed = next((each.error for each in deliveries if each.error), "") if row.failures else ""
+    tried = (each.error for each in deliveries if each.error and each.event != "ping")
+    failed = next(tried, "") if row.failures else ""
     return Hook(
         id=row.pk,
         url=row.url,

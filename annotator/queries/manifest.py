@@ -81,7 +81,7 @@ def version() -> str:
 def _imports(project: Project) -> list[dict[str, Any]]:
     """The files that the project's solutions came from, the first ones first."""
     rows = ImportBatch.objects.filter(project=project, imported__gt=0).order_by("pk")[:MOST]
-    return list(rows.values("filename", "format", "labels_as", "imported"))
+    return [dict(each) for each in rows.values("filename", "format", "labels_as", "imported")]
 
 
 def _generators(project: Project) -> list[str]:

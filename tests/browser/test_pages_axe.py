@@ -11,7 +11,16 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from annotator.actions import labeling, questions, queueing
-from annotator.models import Gold, Membership, Preferences, Project, Role
+from annotator.models import (
+    ExportRun,
+    Gold,
+    Membership,
+    Preferences,
+    Project,
+    Role,
+    Webhook,
+    WebhookDelivery,
+)
 from tests import factories as make
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -34,6 +43,10 @@ def manager(project: Project) -> Membership:
     questions.answer(actor=actor, question_id=asked.pk, text="Yes.", publish=True)
     item = make.gold(project)
     Gold.objects.filter(pk=item.pk).update(use=Gold.Use.PRACTICE, note="It does not follow.")
+    for _ in range(2):
+        ExportRun.objects.create(project=project, format="trl", state="done", snapshot=b"")
+    hook = Webhook.objects.create(project=project, url="https://ci.example.org/", events=["member:paused"])
+    WebhookDelivery.objects.create(webhook=hook, event="ping", state="failed", status=500, error="It failed.")
     return made
 
 
@@ -60,6 +73,7 @@ PAGES = [
     "/p/maths/questions/",
     "/p/maths/settings/",
     "/p/maths/exports/",
+    "/p/maths/webhooks/",
     "/p/maths/queue/",
     "/p/maths/scorers/",
     "/p/maths/practice/",
