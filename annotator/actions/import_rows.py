@@ -67,7 +67,7 @@ def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared |
     record = row.record
     if len(record.steps) > SMALLINT:
         return RowError(row.line, "steps", f"expected at most {SMALLINT:,} steps, got {len(record.steps):,}")
-    hashes = record.content_hash(), digest(record.problem.text)
+    hashes = record.content_hash(), record.problem.content_hash()
     if labels_as is LabelsAs.REFERENCE:
         return Prepared(record, *hashes)
     if labels_as.is_gold:

@@ -19,7 +19,7 @@ from annotator.actions.carrying import Carried, carry
 from annotator.actions.members import recount
 from annotator.core.segmentation import changes
 from annotator.core.segmentation.changes import CannotChange
-from annotator.core.solutions import Step, digest
+from annotator.core.solutions import ProblemImage, ProblemText, Step, steps_hash
 from annotator.models import (
     AdjudicationCase,
     Annotation,
@@ -119,7 +119,8 @@ def _locked(actor: Actor, solution_id: int) -> Solution:
 
 
 def _written(old: Solution, steps: Sequence[Step], reason: str) -> Solution:
-    content = digest([old.problem.text, [[each.text, each.kind, each.judged, each.sep] for each in steps]])
+    images = tuple(ProblemImage(image["sha256"]) for image in old.problem.images)
+    content = steps_hash(ProblemText(old.problem.text, images=images), steps)
     twin = Solution.objects.filter(project_id=old.project_id, content_hash=content).first()
     if twin is not None:
         raise CannotResegment(

@@ -12,7 +12,7 @@ HANDED_OUT = {
     "assignment": ASSIGNMENT,
     "expires_at": "2026-05-04T10:30:00Z",
     "mode": "first_error",
-    "problem": {"text": "How many primes are below 10?", "final_answer": "5"},
+    "problem": {"text": "How many primes are below 10?", "final_answer": "5", "images": []},
     "steps": [
         {"index": 0, "kind": "reasoning", "judged": True, "text": "A prime has exactly two divisors."},
         {"index": 1, "kind": "reasoning", "judged": True, "text": "We look at 1 to 9."},

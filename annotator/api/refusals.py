@@ -18,6 +18,7 @@ from annotator.core.codecs import UnknownFormat
 from annotator.core.codecs.detect import FormatNotDetected
 from annotator.core.codecs.policies import PolicyError
 from annotator.core.labels import InvalidLabels
+from annotator.core.pictures import BadPicture
 from annotator.queries.export_filters import BadChoice
 from annotator.queries.handed_out import draft_of
 
@@ -79,6 +80,8 @@ def _ours(error: Exception) -> Response | None:
             return problem(422, "key_reused", str(error))
         case TooLarge():
             return problem(413, "too_large", str(error))
+        case BadPicture():
+            return problem(422, "picture", str(error))
         case BadChoice():
             return problem(422, "choice", str(error))
         case FormatNotDetected() | UnknownFormat() | PolicyError():

@@ -95,11 +95,19 @@ class SkipShape(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=500)
 
 
+class ProblemImageShape(serializers.Serializer[Any]):
+    """A picture of the statement: where it is, and what it shows in words."""
+
+    url = serializers.CharField()
+    alt = serializers.CharField(allow_blank=True)
+
+
 class ProblemTextShape(serializers.Serializer[Any]):
     """The statement, and what the solution claims as its answer."""
 
     text = serializers.CharField()
     final_answer = serializers.CharField(allow_null=True)
+    images = ProblemImageShape(many=True)
 
 
 class StepShape(serializers.Serializer[Any]):

@@ -7,7 +7,7 @@ from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from annotator.api import described, files, imports, reports, work
+from annotator.api import described, files, imports, pictures, reports, work
 
 
 @extend_schema(exclude=True)
@@ -39,6 +39,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{_import}/resume", imports.Resume.as_view(), name="api_import_resume"),
     path(f"{_import}/cancel", imports.Cancel.as_view(), name="api_import_cancel"),
     path(f"{_import}/rejected", imports.Rejected.as_view(), name="api_import_rejected"),
+    path(f"{_project}/attachments", pictures.Pictures.as_view(), name="api_pictures"),
+    path(f"{_project}/attachments/<str:sha256>", pictures.Picture.as_view(), name="api_picture"),
     path(f"{_project}/export", files.Export.as_view(), name="api_export"),
     path(f"{_project}/exports", files.Exports.as_view(), name="api_exports"),
     path(f"{_project}/exports/<int:run_id>", files.ExportRun.as_view(), name="api_export_run"),

@@ -96,7 +96,7 @@ class Problem(models.Model):
     solution = models.TextField(null=True)  # noqa: DJ001
     domain = models.CharField(max_length=100, blank=True)
     subject = models.CharField(max_length=100, blank=True)
-    #: [{"src", "alt"}]: pictures that belong to the statement.
+    #: [{"sha256", "alt"}]: pictures that belong to the statement (Attachment).
     images = models.JSONField(default=list, blank=True)
     split = models.CharField(max_length=10, choices=Split.choices)
     #: Well-known benchmarks that hold this problem (BenchmarkProblem).

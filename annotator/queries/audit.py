@@ -28,6 +28,7 @@ TOPICS = (
     "import",
     "invitation",
     "member",
+    "picture",
     "project",
     "question",
     "queue",

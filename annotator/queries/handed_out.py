@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.urls import reverse
+
 from annotator.models import Annotation, Assignment
 
 
@@ -44,7 +46,14 @@ def handed_out(assignment_id: uuid.UUID) -> HandedOut:
         assignment=found.pk,
         expires_at=found.lease_expires_at,
         mode=found.project.mode,
-        problem={"text": solution.problem.text, "final_answer": solution.final_answer},
+        problem={
+            "text": solution.problem.text,
+            "final_answer": solution.final_answer,
+            "images": [
+                {"url": reverse("api_picture", args=[found.project.slug, image["sha256"]]), "alt": image["alt"]}
+                for image in solution.problem.images
+            ],
+        },
         steps=[
             HandedOutStep(index, step["kind"], step["judged"], step["text"])
             for index, step in enumerate(solution.steps)

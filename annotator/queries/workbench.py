@@ -125,6 +125,7 @@ class Bench:
     progress: Progress
     #: Which of the problem's solutions this is for the person, from 1.
     position: int
+    #: [{"sha256", "alt"}]
     images: Sequence[Mapping[str, str]]
     reopened: bool
 

@@ -18,6 +18,7 @@ from annotator.actions import (
     kept_weights,
     labeling,
     members,
+    pictures,
     projects,
     promotion,
     questions,
@@ -26,6 +27,7 @@ from annotator.actions import (
     resegmenting,
     reserving,
     scoring,
+    second_pass,
     standing,
     training,
 )
@@ -54,6 +56,7 @@ from annotator.models import (
 )
 from tests import factories as make
 from tests.actions.flow import claim, label
+from tests.core.test_pictures import drawn
 
 
 @dataclass
@@ -220,6 +223,16 @@ def _relabel(room: Room) -> Callable[[], object]:
     return lambda: relabeling.relabel(actor=room.manager, where=where)
 
 
+def _picture(room: Room) -> Callable[[], object]:
+    return lambda: pictures.keep(actor=room.manager, data=drawn())
+
+
+def _attached(room: Room) -> Callable[[], object]:
+    Problem.objects.filter(pk=room.row.solution.problem_id).update(external_id="p1")
+    kept = pictures.keep(actor=room.manager, data=drawn())
+    return lambda: pictures.attach(actor=room.manager, problem="p1", sha256=kept.sha256, alt="A cat")
+
+
 def _recut(room: Room) -> Callable[[], object]:
     made = make.work(room.project, texts=("One. Two.", "three")).solution
     where = Where(batch_id=made.batch_id)
@@ -241,6 +254,12 @@ def _uncut(room: Room) -> Callable[[], object]:
 def _scores(room: Room) -> Callable[[], object]:
     make.solution(room.project)
     return lambda: scoring.request(actor=room.manager)
+
+
+def _refined(room: Room) -> Callable[[], object]:
+    second = Scorer.objects.create(project=room.project, name="second", kind="builtin", ranks=False)
+    first = room.project.scorers.get(ranks=True)
+    return lambda: second_pass.refine(actor=room.manager, scorer_id=second.pk, refines_id=first.pk)
 
 
 def _of_scorer(do: Callable[..., object]) -> Callable[[Room], Callable[[], object]]:
@@ -326,6 +345,8 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "members.remove": ("member:removed", True, _on_member(members.remove, reason="left")),
     "members.revoke": ("invitation:revoked", False, _revoked),
     "members.set_exam": ("exam:set", True, _on_member(members.set_exam, passed=True, reason="known")),
+    "pictures.attach": ("picture:attached", True, _attached),
+    "pictures.keep": ("picture:kept", False, _picture),
     "projects.change_settings": (
         "project:changed",
         True,
@@ -346,6 +367,7 @@ WALK: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "resegmenting.resegment": ("solution:resegmented", True, _resegment),
     "resegmenting.undo": ("solution:segmentation_restored", True, _uncut),
     "scoring.request": ("scoring:requested", False, _scores),
+    "second_pass.refine": ("scorer:refines", True, _refined),
     "training.ask": ("scorer:training_asked", False, _of_scorer(training.ask)),
     "training.cancel": ("scorer:training_cancelled", False, _under_way),
     "training.set_prices": (

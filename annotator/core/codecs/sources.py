@@ -131,9 +131,8 @@ def _zip(file: ByteFile, budget: _Budget, caps: Caps) -> Iterator[JsonLine | Row
         yield RowError(1, "", _why(error))
         return
     with archive:
-        members = [
-            each for each in archive.infolist() if not each.is_dir() and not _is_clutter(each.filename)
-        ]
+        files = [each for each in archive.infolist() if not each.is_dir()]
+        members = [each for each in files if not _is_clutter(each.filename) and not _is_picture(each.filename)]
         if len(members) > caps.parts:
             held = f"{len(members):,} files"
             yield RowError(1, "", f"expected an archive of at most {caps.parts:,} files; it holds {held}")
@@ -162,6 +161,11 @@ def _member(
 def _is_clutter(name: str) -> bool:
     """What macOS and editors put beside the files that were meant."""
     return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
+
+
+def _is_picture(name: str) -> bool:
+    """What rows may name as their problem's picture; it holds no rows."""
+    return name.lower().endswith((".png", ".jpg", ".jpeg", ".webp", ".gif"))
 
 
 def _why(error: BaseException) -> str:
