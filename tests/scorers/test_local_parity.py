@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,9 @@ def difference(found: Sequence[Scored], expected: Sequence[Sequence[float]]) -> 
     ]
     values = [wanted for _, wanted in pairs]
     assert max(values) - min(values) > 0.05, "the model says the same everywhere: nothing is compared"
-    return max(abs(value - wanted) for value, wanted in pairs if value is not None)
+    most = max(abs(value - wanted) for value, wanted in pairs if value is not None)
+    logging.getLogger(__name__).info("largest difference %.1e", most)  # --log-cli-level=INFO shows it
+    return most
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +78,7 @@ def qwen_chat(steps: Sequence[str]) -> str:
     )
 
 
-def test_qwen_prm(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> None:
+def test_qwen_prm(tmp_path: Path, qwen: tuple[Any, Any]) -> None:
     model, tokenizer = qwen
     head = tiny.head("qwen_prm")
     tiny.save(tmp_path / "model", model, tokenizer, head)
@@ -92,11 +95,10 @@ def test_qwen_prm(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -
 
     found = difference(scores(tmp_path / "model", "qwen_prm", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_math_shepherd(tmp_path: Path, record_property: Any) -> None:
+def test_math_shepherd(tmp_path: Path) -> None:
     tokenizer = tiny.sentencepiece_tokenizer()
     model = tiny.mistral(tokenizer)
     tiny.save(tmp_path / "model", model, tokenizer)
@@ -113,11 +115,10 @@ def test_math_shepherd(tmp_path: Path, record_property: Any) -> None:
 
     found = difference(scores(tmp_path / "model", "math_shepherd", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_skywork(tmp_path: Path, record_property: Any) -> None:
+def test_skywork(tmp_path: Path) -> None:
     tokenizer = tiny.qwen_tokenizer(bos="<|endoftext|>")
     model = tiny.qwen(tokenizer)
     head = tiny.head("skywork")
@@ -138,11 +139,10 @@ def test_skywork(tmp_path: Path, record_property: Any) -> None:
 
     found = difference(scores(tmp_path / "model", "skywork", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_rlhflow(tmp_path: Path, llama: tuple[Any, Any], record_property: Any) -> None:
+def test_rlhflow(tmp_path: Path, llama: tuple[Any, Any]) -> None:
     model, tokenizer = llama
     tiny.save(tmp_path / "model", model, tokenizer)
     labels = [tokenizer.encode("+")[-1], tokenizer.encode("-")[-1]]
@@ -162,11 +162,10 @@ def test_rlhflow(tmp_path: Path, llama: tuple[Any, Any], record_property: Any) -
 
     found = difference(scores(tmp_path / "model", "rlhflow", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_versaprm(tmp_path: Path, llama: tuple[Any, Any], record_property: Any) -> None:
+def test_versaprm(tmp_path: Path, llama: tuple[Any, Any]) -> None:
     model, tokenizer = llama
     tiny.save(tmp_path / "model", model, tokenizer)
     labels = [tokenizer.encode("-")[-1], tokenizer.encode("+")[-1]]
@@ -181,11 +180,10 @@ def test_versaprm(tmp_path: Path, llama: tuple[Any, Any], record_property: Any) 
 
     found = difference(scores(tmp_path / "model", "versaprm", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_openr(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> None:
+def test_openr(tmp_path: Path, qwen: tuple[Any, Any]) -> None:
     model, tokenizer = qwen
     tiny.save(tmp_path / "model", model, tokenizer)
     labels = tokenizer.encode(" + -")
@@ -201,11 +199,10 @@ def test_openr(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> N
 
     found = difference(scores(tmp_path / "model", "openr", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_mm_prm(tmp_path: Path, record_property: Any) -> None:
+def test_mm_prm(tmp_path: Path) -> None:
     tokenizer = tiny.qwen_tokenizer()
     model = tiny.internvl(tokenizer)
     tiny.save(tmp_path / "model", model, tokenizer)
@@ -226,11 +223,10 @@ def test_mm_prm(tmp_path: Path, record_property: Any) -> None:
 
     found = difference(scores(tmp_path / "model", "mm_prm", items()), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 
-def test_actprm(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> None:
+def test_actprm(tmp_path: Path, qwen: tuple[Any, Any]) -> None:
     model, tokenizer = qwen
     head = tiny.head("actprm")
     tiny.save(tmp_path / "model", model, tokenizer, head)
@@ -254,13 +250,12 @@ def test_actprm(tmp_path: Path, qwen: tuple[Any, Any], record_property: Any) -> 
     result = scores(tmp_path / "model", "actprm", items())
     found = difference(result, means)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
     for one, row in zip(result, widths, strict=True):
         assert list(one.spread) == pytest.approx(row, abs=ROUNDING)
 
 
-def test_token_classifier(tmp_path: Path, record_property: Any) -> None:
+def test_token_classifier(tmp_path: Path) -> None:
     tokenizer = tiny.qwen_tokenizer()
     model = tiny.classifier(tokenizer)
     tiny.save(tmp_path / "model", model, tokenizer)
@@ -277,7 +272,6 @@ def test_token_classifier(tmp_path: Path, record_property: Any) -> None:
 
     found = difference(scores(tmp_path / "model", "token_classifier", items(), separator="\\n\\n"), expected)
 
-    record_property("max_difference", found)
     assert found < ROUNDING
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -93,7 +94,7 @@ def scores(folder: Path, given: Sequence[Example]) -> list[Scored]:
 
 @pytest.mark.parametrize("rank", [0, 4])
 def test_it_learns_what_the_labels_say_and_the_exported_model_scores_the_same(
-    base: Path, tmp_path: Path, rank: int, monkeypatch: pytest.MonkeyPatch, record_property: Any
+    base: Path, tmp_path: Path, rank: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from annotator.scorers.local import backbones
 
@@ -122,7 +123,7 @@ def test_it_learns_what_the_labels_say_and_the_exported_model_scores_the_same(
         for value, wanted in zip([v for v in one.values if v is not None], row, strict=True)
     ]
     most = max(abs(value - wanted) for value, wanted in pairs)
-    record_property("max_difference", most)
+    logging.getLogger(__name__).info("largest difference %.1e", most)  # --log-cli-level=INFO shows it
     assert most < 2e-5
     right = [
         value
