@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from django.db import IntegrityError, connection, transaction
 from django.db.models.functions import Now
@@ -21,6 +22,7 @@ from annotator.actions import access, import_chunks
 from annotator.actions.access import Actor, Verb
 from annotator.actions.import_chunks import Into, Outcome
 from annotator.actions.import_rows import LabelsAs
+from annotator.actions.pictures import RowPictures, zip_at
 from annotator.core.codecs import codec_named
 from annotator.core.codecs.base import Codec, ImportRow, RowError
 from annotator.core.codecs.detect import FormatNotDetected, detect
@@ -35,6 +37,8 @@ State = ImportBatch.State
 PAUSE, CANCEL = "pause", "cancel"
 #: A chunk ends with the line that brings it to so many rows, or to so many bytes.
 CHUNK, CHUNK_BYTES = 2_000, 8 * 1024 * 1024
+#: Chunks between two looks for garbage (see `_young_garbage_only`).
+COLLECT_EVERY = 10
 #: Errors kept with the batch; all are counted.
 KEPT_ERRORS = 1_000
 #: So many new solutions that PostgreSQL's picture of the tables is out of date.
@@ -66,6 +70,14 @@ class Source:
     segment_rule: str = Rule.AUTO
     overwrite: bool = False
     size: int = 0
+
+
+class _Chunk(NamedTuple):
+    """What is written at a time: rows, the lines they came from, and the file's bytes up to there."""
+
+    rows: list[ImportRow | RowError]
+    lines: int
+    passed: int
 
 
 class Rejects(Protocol):
@@ -186,16 +198,21 @@ def go_on(
     """
     report = report_of(batch)
     into = Into(
-        Project.objects.get(pk=batch.project_id), batch.pk, LabelsAs(batch.labels_as), batch.overwrite
+        Project.objects.get(pk=batch.project_id),
+        batch.pk,
+        LabelsAs(batch.labels_as),
+        batch.overwrite,
+        RowPictures(batch.project_id, batch.member_id, zip_at(getattr(file, "name", None))),
     )
     if not ImportBatch.objects.filter(pk=batch.pk, state=batch.state).update(state=State.RUNNING):
         raise Overtaken(f"import {batch.pk}")
     items = read_items(file, codec_named(batch.format), batch.segment, skip=batch.position)
     try:
         with _young_garbage_only():
-            for rows, lines in _chunks(items):
-                report = _step(rows, lines, into, report, file, rejects)
-                gc.collect(1)
+            for number, chunk in enumerate(_ahead(_chunks(items, file))):
+                report = _step(chunk, into, report, rejects)
+                if number % COLLECT_EVERY == 0:
+                    gc.collect(1)
                 progress(report)
     except _Asked:
         return _halt(report)
@@ -252,36 +269,22 @@ def report_of(batch: ImportBatch) -> Report:
     )
 
 
-def _step(
-    rows: Sequence[ImportRow | RowError],
-    lines: int,
-    into: Into,
-    report: Report,
-    file: ByteFile,
-    rejects: Rejects | None,
-) -> Report:
+def _step(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) -> Report:
     """Write a chunk; once more where somebody else wrote one of its solutions at that moment."""
     for attempt in range(1, TRIES + 1):
         try:
             with transaction.atomic():
-                return _write_chunk(rows, lines, into, report, file, rejects)
+                return _write_chunk(chunk, into, report, rejects)
         except IntegrityError:
             if attempt == TRIES:
                 raise
     raise AssertionError("unreachable")
 
 
-def _write_chunk(
-    rows: Sequence[ImportRow | RowError],
-    lines: int,
-    into: Into,
-    report: Report,
-    file: ByteFile,
-    rejects: Rejects | None,
-) -> Report:
+def _write_chunk(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) -> Report:
     """The chunk's rows and, in the same transaction, how far the import is."""
-    done = import_chunks.write(rows, into)
-    after = report.with_(done, lines)
+    done = import_chunks.write(chunk.rows, into)
+    after = report.with_(done, chunk.lines)
     held = ImportBatch.objects.select_for_update(no_key=True).only(
         "asked", "position", "state", "rejected_bytes"
     )
@@ -290,18 +293,13 @@ def _write_chunk(
         raise Overtaken(f"import {batch.pk}")
     if batch.asked:
         raise _Asked
-    values = _counts(after) | {"position": after.position, "passed": _passed(file)}
+    values = _counts(after) | {"position": after.position, "passed": chunk.passed}
     if len(after.errors) > len(report.errors):
         values["errors"] = [error.to_json() for error in after.errors]
     if rejects is not None and done.refused:
         values["rejected_bytes"] = rejects.add(done.refused, batch.rejected_bytes)
     ImportBatch.objects.filter(pk=into.batch_id).update(**values)
     return after
-
-
-def _passed(file: ByteFile) -> int:
-    tell = getattr(file, "tell", None)
-    return int(tell()) if tell is not None else 0
 
 
 def _counts(report: Report) -> dict[str, Any]:
@@ -339,15 +337,25 @@ def record(name: str, batch: ImportBatch, data: dict[str, Any], actor: Actor | N
     )
 
 
-def _chunks(items: Iterable[Item]) -> Iterator[tuple[list[ImportRow | RowError], int]]:
-    """Whole lines, as many as make a chunk: their rows, and how many lines."""
+def _chunks(items: Iterable[Item], file: ByteFile) -> Iterator[_Chunk]:
+    """Whole lines, as many as make a chunk."""
+    tell: Callable[[], int] = getattr(file, "tell", lambda: 0)
     rows: list[ImportRow | RowError] = []
     lines = size = 0
     for item in items:
         rows.extend(item.rows)
         lines, size = lines + 1, size + item.size
         if len(rows) >= CHUNK or size >= CHUNK_BYTES:
-            yield rows, lines
+            yield _Chunk(rows, lines, tell())
             rows, lines, size = [], 0, 0
     if lines:
-        yield rows, lines
+        yield _Chunk(rows, lines, tell())
+
+
+def _ahead(chunks: Iterator[_Chunk]) -> Iterator[_Chunk]:
+    """The next chunk is read while PostgreSQL writes the one before: never more than one ahead."""
+    with ThreadPoolExecutor(1, "reading") as pool:
+        coming = pool.submit(next, chunks, None)
+        while (chunk := coming.result()) is not None:
+            coming = pool.submit(next, chunks, None)
+            yield chunk

@@ -7,9 +7,9 @@ scorers read them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import orjson
 
@@ -53,6 +53,61 @@ class Step:
         )
 
 
+class StoredSteps(Sequence[Step]):
+    """Steps as they are stored, each made when somebody looks: an export in the native format never does."""
+
+    __slots__ = ("_made", "_stored")
+
+    def __init__(self, stored: Sequence[Mapping[str, Any]]) -> None:
+        """``stored`` as `Step.to_json` gives them."""
+        self._stored = stored
+        self._made: tuple[Step, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self._steps())
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Step]: ...
+    def __getitem__(self, index: int | slice) -> Step | Sequence[Step]:
+        return self._steps()[index]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """As `Step.to_json` orders the fields; the database keeps them in an order of its own."""
+        return [
+            {
+                "text": each["text"],
+                "kind": each["kind"],
+                "judged": each["judged"],
+                "sep": each["sep"],
+                "alternatives": each["alternatives"],
+            }
+            for each in self._stored
+        ]
+
+    def _steps(self) -> tuple[Step, ...]:
+        if self._made is None:
+            self._made = tuple(map(Step.from_json, self._stored))
+        return self._made
+
+
+def steps_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Steps as they are stored and as the native format has them."""
+    return steps.to_json() if isinstance(steps, StoredSteps) else [step.to_json() for step in steps]
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemImage:
+    """A picture that belongs to a problem: in a file a name, once it is kept the hash of its bytes."""
+
+    src: str
+    alt: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ProblemText:
     """What a problem says and what is known of its answer."""
@@ -63,6 +118,11 @@ class ProblemText:
     solution: str | None = None
     domain: str = ""
     subject: str = ""
+    images: tuple[ProblemImage, ...] = ()
+
+    def content_hash(self) -> bytes:
+        """What makes two problems the same: the text and the pictures."""
+        return digest([self.text, [image.src for image in self.images]] if self.images else self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +149,7 @@ class SolutionRecord:
     """
 
     problem: ProblemText
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
     external_id: str = ""
     generator: Mapping[str, Any] = field(default_factory=dict)
     final_answer: str | None = None
@@ -102,9 +162,16 @@ class SolutionRecord:
     meta: Mapping[str, Any] = field(default_factory=dict)
 
     def content_hash(self) -> bytes:
-        """What makes two solutions the same: the problem's text and the steps' text, kind and separator."""
-        steps = [[s.text, s.kind, s.judged, s.sep] for s in self.steps]
-        return digest([self.problem.text, steps])
+        """What makes two solutions the same: the problem, and the steps' text, kind and separator."""
+        return steps_hash(self.problem, self.steps)
+
+
+def steps_hash(problem: ProblemText, steps: Sequence[Step]) -> bytes:
+    """The content hash of a solution."""
+    said = [[s.text, s.kind, s.judged, s.sep] for s in steps]
+    if problem.images:
+        return digest([problem.text, [image.src for image in problem.images], said])
+    return digest([problem.text, said])
 
 
 def digest(value: object) -> bytes:

@@ -12,11 +12,13 @@ from annotator.core import labels as rules
 from annotator.core.benchmarks import flag as benchmark_flag
 from annotator.core.codecs.base import ExportRow
 from annotator.core.codecs.writing import Values
+from annotator.core.consensus_filter import agreed_stop
 from annotator.core.labels import CENSORED, Label, accept_bit
 from annotator.core.soft import soft_labels, weight
-from annotator.core.solutions import ImportedAnnotation, SolutionRecord, Step, judged_mask
+from annotator.core.solutions import ImportedAnnotation, SolutionRecord, Step, StoredSteps, judged_mask
 from annotator.models import Consensus, Solution, Split
-from annotator.queries.export_filters import LabelsFrom, Only, passing
+from annotator.queries.export_filters import LabelsFrom, Only, passes_checks, passing
+from annotator.queries.label_sources import JUDGE, MONTE_CARLO
 from annotator.queries.leaving import Labelled, Leaving, in_order
 
 #: Labels that people's votes and their posterior speak of; what was decided or brought stands by itself.
@@ -49,7 +51,8 @@ class LeftOut:
 def rows(*, project_id: int, choice: Choice) -> Iterator[ExportRow | LeftOut]:
     """Every solution that was asked for, oldest first, as a row or as a reason why not."""
     for solution in in_order(project_id, choice.only, choice.labels):
-        yield from _of(solution, choice)
+        if passes_checks(solution.steps, choice.only):
+            yield from _of(solution, choice)
 
 
 def has_neutral(*, project_id: int, choice: Choice) -> bool:
@@ -76,6 +79,7 @@ def _where_neutral(choice: Choice) -> list[Q]:
             )
         ],
         LabelsFrom.REFERENCE: [Q(reference__labels__contains=[0], gold=None)],
+        LabelsFrom.AUTOMATIC: [],
     }[choice.labels]
     if choice.include_gold:  # its labels come from elsewhere: see _gold_labels
         places.append(Q(gold__isnull=False, reference__labels__contains=[0]))
@@ -106,6 +110,8 @@ def _labels(solution: Leaving, source: LabelsFrom) -> tuple[Sequence[int | None]
         return (
             (solution.reference.labels, "imported") if solution.reference else LeftOut("no_reference_labels")
         )
+    if source is LabelsFrom.AUTOMATIC:
+        return _automatic(solution)
     decided = solution.decided
     if decided is not None:
         if all(label is None for label in decided):
@@ -121,6 +127,26 @@ def _labels(solution: Leaving, source: LabelsFrom) -> tuple[Sequence[int | None]
     if any(labelled.said.counted for labelled in solution.annotations):
         return LeftOut("given_up_or_bad_problem")
     return LeftOut("not_counted" if solution.annotations else "not_labelled")
+
+
+def _automatic(solution: Leaving) -> tuple[Sequence[int | None], str] | LeftOut:
+    """Labels up to where every judge and every estimate, by its newest version, put the first error."""
+    newest = {score.scorer: score for score in solution.scores}
+    said = {
+        source: [one.stop for one in newest.values() if one.source == source and one.stop is not None]
+        for source in (JUDGE, MONTE_CARLO)
+    }
+    if not all(said.values()):
+        return LeftOut("not_judged_and_estimated")
+    stop = agreed_stop(said[JUDGE], said[MONTE_CARLO])
+    if stop is None:
+        return LeftOut("judge_and_estimate_differ")
+    end = len(solution.steps) if stop == rules.NO_ERROR else stop
+    labels: list[int | None] = [
+        (1 if at < end else -1) if step["judged"] and (at <= end) else None
+        for at, step in enumerate(solution.steps)
+    ]
+    return labels, f"{JUDGE}+{MONTE_CARLO}"
 
 
 def _every_annotation(solution: Leaving, choice: Choice) -> Iterator[ExportRow | LeftOut]:
@@ -156,7 +182,7 @@ def _row(
     annotations: Sequence[Labelled] | None = None,
 ) -> ExportRow:
     """The solution with these labels; with all its annotations unless only some are asked for."""
-    steps = tuple(map(Step.from_json, solution.steps))
+    steps = StoredSteps(solution.steps)
     annotations = solution.annotations if annotations is None else annotations
     record = SolutionRecord(
         problem=solution.problem,

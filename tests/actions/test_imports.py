@@ -281,7 +281,8 @@ def test_reading_never_runs_ahead_of_writing_by_more_than_a_chunk(
     source = Source(file=file, filename="x.jsonl", format="native")
     imports.run(actor=access.operator(project), source=source, progress=look)
 
-    assert (len(ahead), max(ahead)) == (10, 0)
+    assert len(ahead) == 10
+    assert max(ahead) <= imports.CHUNK
 
 
 def test_memory_does_not_grow_with_the_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
