@@ -19,7 +19,7 @@ from annotator.core.labels import FinishReason
 from annotator.core.parts import TEST, TRAIN, VALIDATION
 from annotator.core.segmentation import Rule
 from annotator.models import ImportBatch
-from annotator.queries.export_filters import BadChoice, LabelsFrom, LabelSource
+from annotator.queries.export_filters import AGREE, CLEAN, CONTRADICTED, BadChoice, LabelsFrom, LabelSource
 
 #: More steps than any solution has.
 MAX_STEPS = 32_767
@@ -304,6 +304,16 @@ class ExportAsked(Asked):
     people = serializers.CharField(required=False, max_length=1_000, help_text="pseudonyms, apart by commas")
     sources = serializers.CharField(
         required=False, max_length=100, help_text=f"of {', '.join(LabelSource)}; apart by commas"
+    )
+    automatic = serializers.ChoiceField(
+        choices=[AGREE],
+        required=False,
+        help_text="judge and Monte-Carlo put the first error in the same place",
+    )
+    checks = serializers.ChoiceField(
+        choices=[CONTRADICTED, CLEAN],
+        required=False,
+        help_text="an equation does not hold, or none is known not to",
     )
     split_by_problem = serializers.CharField(required=False, max_length=20, help_text="such as 80/10/10")
     seed = serializers.IntegerField(required=False, min_value=-INT32, max_value=INT32)

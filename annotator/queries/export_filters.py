@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import date
 from enum import StrEnum
@@ -23,17 +23,21 @@ from django.db.models import (
 )
 
 from annotator.core.details import is_text
+from annotator.core.identities import contradicted
 from annotator.core.labels import CENSORED
 from annotator.models import Adjudication, Annotation, Membership, Solution, Split
+from annotator.queries.label_sources import where_both_agree
 
 
 class LabelsFrom(StrEnum):
-    """CONSENSUS: adjudicated where somebody decided, else what people agree on. ALL: every annotation."""
+    """CONSENSUS: adjudicated where somebody decided, else what people agree on. ALL: every annotation. AUTOMATIC: no
+    person's, but where a judge and Monte-Carlo agree on the first error's place."""
 
     CONSENSUS = "consensus"
     ADJUDICATED = "adjudicated"
     ALL = "all"
     REFERENCE = "reference"
+    AUTOMATIC = "automatic"
 
 
 class LabelSource(StrEnum):
@@ -58,7 +62,9 @@ class Only:
     ``min_agreement``: the least share of counted labels that put the first error where the consensus does;
     ``min_posterior``: the least posterior of the consensus. What was adjudicated, and gold, passes both.
     ``min_people``: so many counted labels. ``people``: pseudonyms, one of whom labelled it; with every annotation,
-    theirs alone. ``sources``: where the labels come from.
+    theirs alone. ``sources``: where the labels come from. ``automatic``: "agree" where a judge and Monte-Carlo put the
+    first error in the same place. ``checks``: "contradicted" where an equation in a step does not hold, "clean" where
+    none is known not to.
     """
 
     split: str | None = None
@@ -70,6 +76,8 @@ class Only:
     min_people: int | None = None
     people: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    automatic: str = ""
+    checks: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The filters that are set, as JSON holds them."""
@@ -148,6 +156,16 @@ def _split(name: str, given: Any) -> str:
     return str(given)
 
 
+def _one_of(*words: str) -> Any:
+    def read(name: str, given: Any) -> str:
+        if given not in words:
+            raise BadChoice(f"{name} is one of: {', '.join(words)}.")
+        return str(given)
+
+    return read
+
+
+AGREE, CONTRADICTED, CLEAN = "agree", "contradicted", "clean"
 READERS: Mapping[str, Any] = {
     "split": _split,
     "domain": _text,
@@ -158,6 +176,8 @@ READERS: Mapping[str, Any] = {
     "min_people": _number,
     "people": words,
     "sources": _sources,
+    "automatic": _one_of(AGREE),
+    "checks": _one_of(CONTRADICTED, CLEAN),
 }
 
 
@@ -184,7 +204,17 @@ def passing(solutions: QuerySet[Solution], only: Only, labels: LabelsFrom) -> Qu
         solutions = solutions.filter(Exists(theirs))
     if only.sources:
         solutions = solutions.filter(_from_sources(only.sources, labels))
+    if only.automatic == AGREE:
+        solutions = where_both_agree(solutions)
     return _trusted(solutions, only)
+
+
+def passes_checks(steps: Sequence[Mapping[str, Any]], only: Only) -> bool:
+    """Whether a solution's text passes ``checks``: arithmetic that no database does."""
+    if not only.checks:
+        return True
+    wrong = any(contradicted(step["text"]) for step in steps if step["judged"])
+    return wrong == (only.checks == CONTRADICTED)
 
 
 def _handed_in(only: Only) -> QuerySet[Annotation]:

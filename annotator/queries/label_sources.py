@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery
 
 from annotator.core.consensus_filter import Kept
@@ -24,41 +22,26 @@ def versions_in_force(project_id: int) -> list[ScorerVersion]:
     return list(rows.in_force())
 
 
-def of_source(versions: Sequence[ScorerVersion], source: str) -> list[int]:
-    """The versions that are of this source, by their ids."""
-    return [one.pk for one in versions if source_of(one.scorer.kind) == source]
-
-
-def where_both_speak(
-    solutions: QuerySet[Solution], judges: Sequence[int], estimates: Sequence[int]
-) -> QuerySet[Solution]:
+def where_both_speak(solutions: QuerySet[Solution]) -> QuerySet[Solution]:
     """Solutions of which a judge and a Monte-Carlo estimate have said something."""
-    for versions in (judges, estimates):
-        solutions = solutions.filter(
-            Exists(Score.objects.filter(solution=OuterRef("pk"), version__in=list(versions)))
-        )
-    return solutions
+    return solutions.filter(Exists(_said(JUDGE)), Exists(_said(MONTE_CARLO)))
 
 
-def where_both_agree(
-    solutions: QuerySet[Solution], judges: Sequence[int], estimates: Sequence[int]
-) -> QuerySet[Solution]:
+def where_both_agree(solutions: QuerySet[Solution]) -> QuerySet[Solution]:
     """Those among them where all put the first error in the same place (core.consensus_filter)."""
-    said = Score.objects.filter(solution=OuterRef("pk"), version__in=[*judges, *estimates])
-    places = said.order_by().values("solution").annotate(n=Count("predicted_stop", distinct=True))
-    return (
-        where_both_speak(solutions, judges, estimates)
-        .annotate(places=Subquery(places.values("n")))
-        .filter(places=1)
-    )
+    said = _said(JUDGE, MONTE_CARLO).order_by().values("solution")
+    places = said.annotate(n=Count("predicted_stop", distinct=True)).values("n")
+    return where_both_speak(solutions).annotate(places=Subquery(places)).filter(places=1)
 
 
-def consensus_kept(project: Project, versions: Sequence[ScorerVersion]) -> Kept:
+def _said(*sources: str) -> QuerySet[Score]:
+    """A solution's scores by the versions in force that are of these sources."""
+    kinds = [kind for kind, source in _SOURCES.items() if source in sources]
+    versions = ScorerVersion.objects.filter(scorer__kind__in=kinds).in_force()
+    return Score.objects.filter(solution=OuterRef("pk"), version__in=versions.values("pk"))
+
+
+def consensus_kept(project: Project) -> Kept:
     """How many solutions the consensus filter keeps: two queries."""
-    judges, estimates = of_source(versions, JUDGE), of_source(versions, MONTE_CARLO)
-    if not judges or not estimates:
-        return Kept(0, 0)
     mine = Solution.objects.filter(project=project)
-    return Kept(
-        where_both_speak(mine, judges, estimates).count(), where_both_agree(mine, judges, estimates).count()
-    )
+    return Kept(where_both_speak(mine).count(), where_both_agree(mine).count())

@@ -157,7 +157,7 @@ def side_by_side(project: Project) -> SideBySide:
         adjudicated=sum(one.adjudicated for one in known),
         agreements=_agreements(known, versions),
         costs=costs(project),
-        filter=consensus_kept(project, versions),
+        filter=consensus_kept(project),
         estimate=version.scorer.name if version else "",
         table=_table(found),
         partings=_shown(parting[:SHOWN]),

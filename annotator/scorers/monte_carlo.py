@@ -348,7 +348,7 @@ def _escape(text: str) -> str:
 def make(
     config: Mapping[str, Any], *, allowed_hosts: Collection[str] = (), allowed_keys: Collection[str] = ()
 ) -> MonteCarloScorer:
-    """A scorer from its settings; see docs/monte-carlo.md. Raises InvalidSettings or EndpointRefused.
+    """A scorer from its settings; see docs/sources.md. Raises InvalidSettings or EndpointRefused.
 
     Unless told otherwise the threshold lies below one continuation of K: a step is an error where none ends well.
     """

@@ -256,6 +256,7 @@ def test_a_row_says_why_it_was_handed_out_and_what_a_scorer_said(project: Projec
         {
             "scorer": "builtin",
             "version": version.version,
+            "source": "scorer",
             "measures": "correctness",
             "values": [0.5, 0.25, 1.0],
             "spread": [0.0, 0.125, None],

@@ -93,13 +93,18 @@ class Consensus:
 
 @dataclass(frozen=True, slots=True)
 class ExportScore:
-    """One scorer version's values for a solution: one per step, None where a step is not judged."""
+    """One scorer version's values for a solution: one per step, None where a step is not judged.
+
+    ``source`` is judge, monte_carlo or scorer; ``stop`` where it puts the first error, -1 for none.
+    """
 
     scorer: str
     version: str
     measures: str
     values: Sequence[float | None]
     spread: Sequence[float | None] | None = None
+    source: str = "scorer"
+    stop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -234,6 +234,7 @@ def _score_json(score: ExportScore) -> dict[str, Any]:
     return {
         "scorer": score.scorer,
         "version": score.version,
+        "source": score.source,
         "measures": score.measures,
         "values": list(score.values),
         "spread": None if score.spread is None else list(score.spread),

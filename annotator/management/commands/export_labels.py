@@ -22,7 +22,7 @@ from annotator.core.codecs.writing import FORMATS, Values
 from annotator.core.parts import TEST, TRAIN, VALIDATION
 from annotator.management.base import Bar, StepmarkCommand, unusable
 from annotator.models import Split
-from annotator.queries.export_filters import LabelsFrom, LabelSource
+from annotator.queries.export_filters import AGREE, CLEAN, CONTRADICTED, LabelsFrom, LabelSource
 
 
 class Command(StepmarkCommand):
@@ -182,6 +182,8 @@ def _add_choices(parser: CommandParser) -> None:
     add("min_people", metavar="N", help="counted labels of so many people")
     add("people", metavar="NAMES", help="labelled by one of these pseudonyms, apart by commas")
     add("sources", metavar="NAMES", help=f"where labels come from: {', '.join(LabelSource)}")
+    add("automatic", choices=[AGREE], help="judge and Monte-Carlo put the first error in the same place")
+    add("checks", choices=[CONTRADICTED, CLEAN], help="an equation does not hold, or none is known not to")
     add("split_by_problem", metavar="80/10/10", help="train, validation and test by problem")
     add("seed", metavar="N", help="of that split; 0")
     add("part", choices=[TRAIN, VALIDATION, TEST], help="of that split, alone")
