@@ -14,6 +14,7 @@ from django.db import transaction
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
 from annotator.core.labels import Mode
+from annotator.core.selection import SOUND_SHARE
 from annotator.models import AuditEvent, Guidelines, Membership, Project, Role, Scorer
 
 #: What a manager may change on the settings page.
@@ -76,6 +77,7 @@ class NewProject:
     gold_rate: float = 0.05
     guidelines: str = ""
     error_propagation: str = "conditional"
+    error_free_floor: float = SOUND_SHARE
 
 
 @transaction.atomic
@@ -85,6 +87,7 @@ def create(*, new: NewProject) -> Project:
         raise AlreadyExists(f"There is already a project '{new.slug}'.")
     project = Project(slug=new.slug, name=new.name or new.slug, mode=new.mode.value, gold_rate=new.gold_rate)
     project.error_propagation = new.error_propagation
+    project.error_free_floor = new.error_free_floor
     if new.labels_per_solution is not None:
         if not 1 <= new.labels_per_solution <= 50:
             raise Refused("A solution needs between 1 and 50 labels.")

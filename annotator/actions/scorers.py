@@ -214,6 +214,8 @@ def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
         raise Refused(
             f"{scorer.name} says how often a solution ends well, not whether its steps are correct."
         )
+    if scorer.refines_id is not None:
+        raise Refused(f"{scorer.name} is a second pass over {scorer.refines}: its scores order the queue already.")
     Scorer.objects.filter(project_id=actor.project_id, ranks=True).update(ranks=False)
     scorer.ranks = True
     scorer.save(update_fields=["ranks"])

@@ -12,6 +12,11 @@ REASONS: Mapping[str, str] = {
     "disagreement": "the scorers differ on it",
     "coverage": "its kind has few labels yet",
     "random": "its lot came up",
+    "error_free": "a set share of what people get is to be free of errors, and this one probably is",
+    "kept_apart": "the scorer is unsure of it, and a near-duplicate kept it from coming sooner",
+    "mistakes": "the scorer probably misjudges many of its steps for the time that it takes",
+    "gain": "the scorer's first error is probably wrong for the time that it takes",
+    "learning": "its labels teach the scorer most for the time that they take",
     "certain": "nothing less certain was left",
     "same problem": "it solves the problem that the person had just read",
 }
