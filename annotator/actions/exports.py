@@ -25,7 +25,7 @@ from annotator.core.codecs.writing import (
     Values,
     carries_soft,
     format_named,
-    write,
+    write_rows,
 )
 from annotator.core.export_diff import Entry, Snapshot, signs
 from annotator.models import AuditEvent, ExportRun, Split
@@ -51,7 +51,8 @@ class Seen:
     def row(self, row: ExportRow) -> None:
         """One row that was written."""
         given = row.record.labels or [None] * len(row.record.steps)
-        self.labels.update(_NAMES[label] for label in given)
+        for label in given:
+            self.labels[_NAMES[label]] += 1
         self.sources[row.label_source or "none"] += 1
         self.splits[row.split or "none"] += 1
         people = row.record.annotations
@@ -241,7 +242,7 @@ def _export(project_id: int, recipe: Recipe, form: Format, choice: Choice, run: 
     left_out: Counter[str] = Counter()
     tally, seen = ExportTally(), Seen(each=choice.one_row_each and choice.labels is LabelsFrom.ALL)
     kept = _kept(queries.rows(project_id=project_id, choice=choice), left_out)
-    lines = write(
+    lines = write_rows(
         _in_parts(kept, recipe) if recipe.parts else kept,
         form,
         Policies(recipe.neutral, recipe.after_first_error),

@@ -22,7 +22,8 @@ from annotator.core.codecs.base import (
 )
 from annotator.core.codecs.native import EXPORT_ONLY, Native
 from annotator.core.codecs.policies import Policies
-from annotator.core.codecs.rows import ExportTally, read_rows, write_rows
+from annotator.core.codecs.rows import ExportTally, read_rows
+from annotator.core.codecs.writing import write_rows
 from annotator.core.labels import stop
 from annotator.core.solutions import (
     CONTEXT_KINDS,

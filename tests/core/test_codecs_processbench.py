@@ -12,7 +12,8 @@ import pytest
 from annotator.core.codecs.base import ExportRow, ImportRow, InvalidRow, LeftOut, ReadOptions, RowError
 from annotator.core.codecs.policies import Policies
 from annotator.core.codecs.processbench import ProcessBench
-from annotator.core.codecs.rows import ExportTally, read_rows, write_rows
+from annotator.core.codecs.rows import ExportTally, read_rows
+from annotator.core.codecs.writing import write_rows
 from annotator.core.solutions import ProblemText, SolutionRecord, Step
 
 CODEC = ProcessBench()

@@ -16,8 +16,9 @@ from annotator.core.codecs.policies import (
     Policies,
     PolicyNotSupported,
 )
-from annotator.core.codecs.rows import ExportTally, write_rows
+from annotator.core.codecs.rows import ExportTally
 from annotator.core.codecs.trl import Trl
+from annotator.core.codecs.writing import write_rows
 from annotator.core.solutions import ProblemText, SolutionRecord, Step
 
 CODEC = Trl()

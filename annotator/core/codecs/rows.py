@@ -9,21 +9,16 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from annotator.core.codecs.base import (
     CAPS,
     Caps,
     Codec,
-    ExportRow,
     ImportRow,
     InvalidRow,
-    LeftOut,
     ReadOptions,
     RowError,
 )
 from annotator.core.codecs.lines import JsonLine
-from annotator.core.codecs.policies import Policies, check_policies
 from annotator.core.codecs.rejected import restored
 from annotator.core.codecs.sources import ByteFile, read_source
 from annotator.core.segmentation import Rule
@@ -98,29 +93,3 @@ class ExportTally:
     written: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     lost: Counter[str] = field(default_factory=Counter)
-
-
-def write_rows(
-    rows: Iterable[ExportRow], codec: Codec, policies: Policies, tally: ExportTally
-) -> Iterator[bytes]:
-    """Lines of strict JSON, each with its newline; the tally grows as they are taken.
-
-    Raises PolicyNotSupported at once, NeutralPolicyNeeded when the first neutral step is met.
-    """
-    check_policies(codec, policies)
-    return _written(rows, codec, policies, tally)
-
-
-def _written(
-    rows: Iterable[ExportRow], codec: Codec, policies: Policies, tally: ExportTally
-) -> Iterator[bytes]:
-    for row in rows:
-        try:
-            written = codec.write(row, policies)
-        except LeftOut as left_out:
-            tally.left_out[left_out.reason] += 1
-            continue
-        tally.lost.update(written.lost)
-        for value in written.objects:
-            tally.written += 1
-            yield orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)

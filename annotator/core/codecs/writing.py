@@ -11,7 +11,7 @@ import orjson
 
 from annotator.core.codecs import CODECS, UnknownFormat
 from annotator.core.codecs.base import Codec, ExportRow, LeftOut
-from annotator.core.codecs.policies import Policies, PolicyError
+from annotator.core.codecs.policies import Policies, PolicyError, check_policies
 from annotator.core.codecs.rows import ExportTally
 from annotator.core.codecs.step_table import StepTable
 
@@ -59,7 +59,7 @@ def carries_soft(form: Format) -> bool:
     return bool(getattr(form, "carries_soft", False))
 
 
-def write(
+def write_rows(
     rows: Iterable[ExportRow],
     form: Format,
     policies: Policies,
@@ -70,23 +70,41 @@ def write(
 ) -> Iterator[bytes]:
     """The file's lines; the tally grows as they are taken, ``written`` sees each row that is in the file.
 
-    Raises NeutralPolicyNeeded when the first neutral step is met that the format can't say.
+    Raises PolicyNotSupported at once, NeutralPolicyNeeded when the first neutral step is met that the format can't say.
     """
+    check_policies(form, policies)
     if isinstance(form, StepTable):
-        yield form.head()
-        for row in rows:
-            for line in form.write(row):
-                tally.written += 1
-                yield line
-            written(row)
-        return
+        return _table(rows, form, tally, written)
+    return _objects(rows, form, policies, tally, beside, written)
+
+
+def _table(
+    rows: Iterable[ExportRow], form: StepTable, tally: ExportTally, written: Callable[[ExportRow], None]
+) -> Iterator[bytes]:
+    yield form.head()
+    for row in rows:
+        for line in form.write(row):
+            tally.written += 1
+            yield line
+        written(row)
+
+
+def _objects(
+    rows: Iterable[ExportRow],
+    form: Codec,
+    policies: Policies,
+    tally: ExportTally,
+    beside: Beside,
+    written: Callable[[ExportRow], None],
+) -> Iterator[bytes]:
     for row in rows:
         try:
             found = form.write(row, policies)
         except LeftOut as left_out:
             tally.left_out[left_out.reason] += 1
             continue
-        tally.lost.update(found.lost)
+        if found.lost:
+            tally.lost.update(found.lost)
         for value in found.objects:
             tally.written += 1
             yield orjson.dumps(_with(value, row, beside), option=orjson.OPT_APPEND_NEWLINE)
