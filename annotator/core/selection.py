@@ -19,6 +19,7 @@ import numpy.typing as npt
 from annotator.core.intervals import divide
 from annotator.core.turns import Line, Stream, Turns
 from annotator.core.uncertainty import Values, aggregate
+from annotator.core.worth import RIGHT_BY_LUCK
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -26,8 +27,6 @@ Bools = npt.NDArray[np.bool_]
 
 #: Least share of a stream that is expected to be free of errors.
 SOUND_SHARE = 0.4
-#: Chance of a right final answer after an error. In ProcessBench (Zheng et al. 2024) .03 on gsm8k, .16 on math.
-RIGHT_BY_LUCK = 0.1
 #: Places between two near-duplicates.
 APART = 20
 

@@ -29,7 +29,7 @@ def pace(project: Project) -> Pace:
     values = dict(scores.order_by("version_id").values_list("solution_id", "values"))
     steps = [float(sum(label is not None for label in labels)) for _, labels, _ in known]
     nats = [_doubt(values.get(solution), labels) for solution, labels, _ in known]
-    return fit_pace([row[2] for row in known], steps, nats)
+    return fit_pace([seconds for _, _, seconds in known if seconds is not None], steps, nats)
 
 
 def _doubt(values: list[float | None] | None, labels: list[int | None]) -> float:

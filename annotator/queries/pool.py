@@ -14,6 +14,7 @@ from annotator.core.ragged import Rows
 from annotator.core.selection import Mixture, Pool, Strategy, by_answer
 from annotator.models import Project, Score, ScorerVersion
 from annotator.queries.scored_rows import Block, blocks
+from annotator.scorers.base import CORRECTNESS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -138,20 +139,22 @@ class _Said:
         return columns | self._worths(block, probabilities, threshold)
 
     def _worths(self, block: Block, probabilities: Rows, threshold: Floats) -> dict[str, Floats]:
-        """What judging each solution is worth by step, NaN where no strategy asks or no step is judged."""
+        """What judging each solution is worth by step, with what is known of its answer; NaN where no strategy asks or
+        no step is judged."""
         found = {name: np.full(len(block.id), np.nan) for name in WORTHS}
         if not self._asked:
             return found
-        steps = worth.expected_steps(probabilities)
+        said = worth.endings(probabilities)
+        known = worth.endings(probabilities, block.answer)
         for name in self._asked:
             match Strategy(name):
                 case Strategy.MISTAKES:
-                    whole = worth.expected_mistakes(block.values, probabilities, threshold)
+                    whole = worth.expected_mistakes(block.values, known, threshold)
                 case Strategy.GAIN:
-                    whole = worth.wrong_stop(probabilities)
+                    whole = worth.wrong_stop(known, said)
                 case _:
-                    whole = worth.information(probabilities, block.spread)
-            found[name] = np.divide(whole, steps, out=found[name], where=steps > 0.0)
+                    whole = worth.information(known, block.spread)
+            found[name] = np.divide(whole, known.steps, out=found[name], where=known.steps > 0.0)
         return found
 
 
@@ -217,7 +220,8 @@ def _others(project: Project, versions: Sequence[ScorerVersion]) -> list[ScorerV
     if not project.strategies.get(Strategy.DISAGREEMENT.value):
         return []
     mine = [version.scorer_id for version in versions[:1]]
-    found = ScorerVersion.objects.filter(scorer__project=project).exclude(scorer_id__in=mine)
+    found = ScorerVersion.objects.filter(scorer__project=project, measures=CORRECTNESS)
+    found = found.exclude(scorer_id__in=mine)
     return list(found.in_force())
 
 

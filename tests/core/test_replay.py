@@ -45,6 +45,7 @@ def a_table(solutions: int = 60, steps: int = 4) -> Table:
         problem=np.arange(solutions) // 2,
         step_cost=np.ones(len(owner)),
         base_cost=np.zeros(solutions),
+        answer=np.full(solutions, -1),
     )
 
 
@@ -171,6 +172,7 @@ def test_a_design_takes_what_is_unlike_and_cheap() -> None:
         problem=np.arange(12),
         step_cost=np.r_[np.ones(2), np.full(2, 9.0), np.ones(20)],
         base_cost=np.zeros(12),
+        answer=np.full(12, -1),
     )
     nothing = np.zeros(12, dtype=np.bool_)
     assert design(table, np.full(24, 0.85), nothing, np.arange(12), 1.0).tolist()[:1] == [0]

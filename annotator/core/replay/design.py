@@ -24,11 +24,11 @@ def design(table: Table, value: Floats, bought: Bools, pool: Ints, budget: float
     """Solutions of the pool to buy next, in order, whose true cost fits the budget; values (steps,) in [0, 1]."""
     rows = standardised(table.rows)
     weight = np.clip(value * (1.0 - value), LEAST_VARIANCE, 0.25)
-    reached = table.reached(value)
-    expected = table.expected_cost(value)
+    known = table.known_endings(value)
+    reached, expected = known.reached, table.expected_cost(known)
     inside = np.isin(table.owner, pool)
-    known = bought[table.owner] & table.at_risk
-    information = np.diag(np.r_[np.full(rows.shape[1] - 1, RIDGE), 1e-2]) + gram(rows[known], weight[known])
+    taught = bought[table.owner] & table.at_risk
+    information = np.diag(np.r_[np.full(rows.shape[1] - 1, RIDGE), 1e-2]) + gram(rows[taught], weight[taught])
     wanted = gram(rows[inside], (weight**2 * reached)[inside])
     left = np.zeros(len(table), dtype=np.bool_)
     left[pool[~bought[pool]]] = True

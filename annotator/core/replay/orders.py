@@ -87,6 +87,7 @@ def preference(order: Order, now: Standing) -> Floats:
         return np.zeros(len(table))
     value = now.fitted.value
     rows, limits = table.ragged(value), np.full(len(table), now.fitted.threshold)
+    known = table.known_endings(value)
     match order:
         case Order.UNCERTAINTY:
             return mean_entropies(rows, at_risk(rows, limits))
@@ -94,9 +95,9 @@ def preference(order: Order, now: Standing) -> Floats:
             doubt = np.where(at_risk(rows, limits), entropies(value), 0.0)
             return np.asarray(np.maximum.reduceat(doubt, table.start))
         case Order.MISTAKES:
-            worth = expected_mistakes(rows, rows, limits)
+            worth = expected_mistakes(rows, known, limits)
         case Order.GAIN:
-            worth = wrong_stop(rows)
+            worth = wrong_stop(known, table.endings(value))
         case _:
-            worth = information(rows, table.ragged(now.fitted.members.std(axis=0)))
-    return worth / table.expected_cost(value)
+            worth = information(known, table.ragged(now.fitted.members.std(axis=0)))
+    return worth / table.expected_cost(known)

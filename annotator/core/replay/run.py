@@ -101,8 +101,8 @@ def expected_threshold(table: Table, value: Floats, pool: Ints) -> float:
 
     Among the pool's solutions, erroneous hits = sum of P(stop = predicted), correct ones = sum of P(none).
     """
-    chance = table.reached(value) * (1.0 - value)
-    sound = 1.0 - table.sums(chance)
+    said = table.endings(value)
+    chance, sound = said.wrong, said.none
     scores = []
     for threshold in _GRID:
         stop = table.first_below(value, threshold)

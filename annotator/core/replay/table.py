@@ -13,7 +13,7 @@ import numpy.typing as npt
 from annotator.core.intervals import Floats, Ints, totals
 from annotator.core.labels import NO_ERROR
 from annotator.core.ragged import Rows
-from annotator.core.worth import EDGE, reached
+from annotator.core.worth import EDGE, Endings, endings
 
 Bools = npt.NDArray[np.bool_]
 
@@ -33,7 +33,8 @@ class Table:
 
     ``rows`` (steps, features), what a scorer sees; ``owner`` (steps,), the solution from 0 up; ``stop`` (n,), the human
     first error among the solution's judged steps, -1 for none; ``problem`` (n,), a code from 0 up. ``step_cost``
-    (steps,) and ``base_cost`` (n,): what judging costs, in steps or in seconds.
+    (steps,) and ``base_cost`` (n,): what judging costs, in steps or in seconds. ``answer`` (n,): what an order may know
+    of the final answer, 1 right, 0 wrong, -1 nothing; a scorer never sees it.
     """
 
     rows: Floats
@@ -42,6 +43,7 @@ class Table:
     problem: Ints
     step_cost: Floats
     base_cost: Floats
+    answer: Ints
 
     def __post_init__(self) -> None:
         if not len(self.stop):
@@ -73,17 +75,17 @@ class Table:
     def at_risk(self) -> Bools:
         """Steps up to and including the human first error (steps,): those that a person judges."""
         stop = self.stop[self.owner]
-        return (stop == NO_ERROR) | (self.place <= stop)
+        return np.asarray((stop == NO_ERROR) | (self.place <= stop))
 
     @cached_property
     def correct(self) -> Bools:
         """Whether people call each step correct (steps,); of those after the first error it says nothing."""
-        return self.place != self.stop[self.owner]
+        return np.asarray(self.place != self.stop[self.owner])
 
     @cached_property
     def cost(self) -> Floats:
         """What a person's judging each solution costs, up to its first error (n,)."""
-        return self.base_cost + self.sums(self.step_cost * self.at_risk)
+        return np.asarray(self.base_cost + self.sums(self.step_cost * self.at_risk))
 
     def sums(self, steps: Floats) -> Floats:
         """Values of steps (steps,) added up by solution (n,)."""
@@ -93,13 +95,17 @@ class Table:
         """Values of steps (steps,) by solution."""
         return Rows(steps, self.owner, len(self))
 
-    def reached(self, value: Floats) -> Floats:
-        """Probability that a person gets to each step, by a scorer's values (steps,)."""
-        return reached(self.ragged(value))
+    def endings(self, value: Floats) -> Endings:
+        """How judging may go by a scorer's values (steps,) alone."""
+        return endings(self.ragged(value))
 
-    def expected_cost(self, value: Floats) -> Floats:
-        """What a scorer expects that judging each solution costs (n,), from its values (steps,)."""
-        return self.base_cost + self.sums(self.reached(value) * self.step_cost)
+    def known_endings(self, value: Floats) -> Endings:
+        """The same with what an order may know of the answers."""
+        return endings(self.ragged(value), self.answer)
+
+    def expected_cost(self, found: Endings) -> Floats:
+        """What judging each solution is expected to cost (n,)."""
+        return np.asarray(self.base_cost + self.sums(found.reached * self.step_cost))
 
     def first_below(self, value: Floats, threshold: float) -> Ints:
         """The first step below the threshold in each solution (n,), -1 for none."""
@@ -107,10 +113,9 @@ class Table:
 
     def likeliest_stop(self, value: Floats) -> Ints:
         """The most probable first error in each solution (n,), -1 for none, from calibrated values (steps,)."""
-        chance = self.reached(value) * (1.0 - value)
-        most = np.maximum.reduceat(chance, self.start)
-        sound = np.exp(self.sums(np.log(np.maximum(value, EDGE))))
-        return np.where(sound >= most, NO_ERROR, self._first(chance == most[self.owner]))
+        said = self.endings(value)
+        most = np.maximum.reduceat(said.wrong, self.start)
+        return np.where(said.none >= most, NO_ERROR, self._first(said.wrong == most[self.owner]))
 
     def _first(self, marked: Bools) -> Ints:
         nowhere = len(self.owner)

@@ -48,6 +48,11 @@ class Command(StepmarkCommand):
             help="shares of what judging the whole pool costs, above 0 and up to 1; several are points of the curves",
         )
         parser.add_argument("--seeds", type=int, default=SEEDS, metavar="N", help="splits to average over")
+        parser.add_argument(
+            "--answers",
+            action="store_true",
+            help="orders may know whether the final answer is right (the scorer never does)",
+        )
         parser.add_argument("--project", metavar="SLUG", help="budgets also in seconds, at its people's pace")
         parser.add_argument("--plot", type=Path, metavar="PATH", help="write the curves as an SVG file")
 
@@ -59,7 +64,7 @@ class Command(StepmarkCommand):
         measured = self._pace(options["project"])
         records = self._records(options["files"], options["format"])
         try:
-            learner, table, given = self._prepared(records)
+            learner, table, given = self._prepared(records, options["answers"])
             runs = [self._run("steps", table, learner, given, budgets, options)]
             if measured is not None:
                 timed = in_seconds(table, given, measured)
@@ -73,13 +78,14 @@ class Command(StepmarkCommand):
             "solutions": len(table),
             "problems": int(table.problem.max()) + 1,
             "steps": int(table.at_risk.sum()),
+            "answers_known": int((table.answer >= 0).sum()),
             **plain(runs[0]),
             "in_seconds": plain(runs[1]) if measured is not None else None,
             "took_seconds": round(time.monotonic() - started, 1),
         }
         self.report(options, values, _said(values, runs, measured))
 
-    def _prepared(self, records: list[SolutionRecord]) -> tuple[BuiltinLearner, Table, Fitted]:
+    def _prepared(self, records: list[SolutionRecord], answers: bool) -> tuple[BuiltinLearner, Table, Fitted]:
         """Features once, and what a scorer says of problems that it was not trained on."""
         bar = Bar(self)
         known = [record for record in records if replayable(record)]
@@ -87,7 +93,7 @@ class Command(StepmarkCommand):
             raise Unreplayable("There is no solution whose first error is known.")
         learner = BuiltinLearner(known, lambda n: bar.show("reading steps", n, len(known)))
         bar.close()
-        table = tabled(known, learner)
+        table = tabled(known, learner, answers=answers)
         return learner, table, out_of_fold(table, learner)
 
     def _run(
@@ -158,7 +164,8 @@ def _write(path: Path, content: str) -> None:
 def _said(values: dict[str, Any], runs: list[Simulated], measured: Pace | None) -> str:
     head = (
         f"Strategy {values['strategy']} on {values['solutions']:,} solutions of {values['problems']:,} problems, "
-        f"{values['steps']:,} steps up to their first errors; {values['took_seconds']} s."
+        f"{values['steps']:,} steps up to their first errors; the order knows {values['answers_known']:,} "
+        f"final answers; {values['took_seconds']} s."
     )
     parts = [head, tables(runs[0])]
     if measured is not None:

@@ -41,8 +41,11 @@ class BuiltinLearner:
         return Fitted(weights.predict(self.rows), weights.threshold)
 
 
-def tabled(records: Sequence[SolutionRecord], learner: BuiltinLearner) -> Table:
-    """The same solutions as a table whose costs are judged steps. Raises Unreplayable."""
+def tabled(records: Sequence[SolutionRecord], learner: BuiltinLearner, *, answers: bool = False) -> Table:
+    """The same solutions as a table whose costs are judged steps. Raises Unreplayable.
+
+    ``answers``: orders may know whether the final answer is right, where the file says so.
+    """
     if not records:
         raise Unreplayable("There is no solution whose first error is known.")
     judged = [[step.judged for step in record.steps] for record in records]
@@ -58,6 +61,7 @@ def tabled(records: Sequence[SolutionRecord], learner: BuiltinLearner) -> Table:
         problem=np.array([names[normalised(record.problem.text)] for record in records], dtype=np.int64),
         step_cost=np.ones(sum(counts)),
         base_cost=np.zeros(len(records)),
+        answer=np.array([_answer(record) if answers else -1 for record in records], dtype=np.int64),
     )
 
 
@@ -69,6 +73,10 @@ def replayable(record: SolutionRecord) -> bool:
         and any(s.judged for s in record.steps)
         and (stop == NO_ERROR or record.steps[stop].judged)
     )
+
+
+def _answer(record: SolutionRecord) -> int:
+    return -1 if record.answer_correct is None else int(record.answer_correct)
 
 
 def _among_judged(record: SolutionRecord, judged: Sequence[bool]) -> int:
@@ -85,4 +93,4 @@ def _example(record: SolutionRecord) -> Example:
     )
     problem = record.problem.text
     rows = features(problem, record.steps)[:, : len(FEATURES)]
-    return Example(problem, record.steps, targets, group=normalised(problem), rows=rows)
+    return Example(problem, tuple(record.steps), targets, group=normalised(problem), rows=rows)
