@@ -224,5 +224,5 @@ def _scores(keys: Sequence[int]) -> dict[int, list[ExportScore]]:
     )
     found: dict[int, list[ExportScore]] = {}
     for solution_id, *score, kind, stop in rows.values_list(*columns):
-        found.setdefault(solution_id, []).append(ExportScore(*score, source_of(kind), stop))
+        found.setdefault(solution_id, []).append(ExportScore(*score, source=source_of(kind), stop=stop))
     return found

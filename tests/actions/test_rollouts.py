@@ -24,6 +24,7 @@ from annotator.models import (
     ScorerVersion,
     Solution,
 )
+from annotator.queries.pool import _others
 from annotator.queries.scorer_report import comparison
 from annotator.scorers import http
 from annotator.scorers.base import Tally
@@ -176,4 +177,9 @@ def test_utility_orders_nothing_and_is_compared_with_nobody(
     with pytest.raises(Refused, match="ends well"):
         scorers.rank_by(actor=operator(project), scorer_id=scorer.pk)
     assert QueueRow.objects.get().ranked_by is None
+    project.strategies = {"disagreement": 1.0}
+    ranking = ScorerVersion.objects.create(
+        scorer=project.scorers.first(), version="v", measures="correctness", threshold=0.5
+    )
+    assert _others(project, [ranking]) == []
     assert "rolling" not in [one.scorer for one in comparison(project).scorers]
