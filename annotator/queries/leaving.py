@@ -223,6 +223,7 @@ def _scores(keys: Sequence[int]) -> dict[int, list[ExportScore]]:
         "predicted_stop",
     )
     found: dict[int, list[ExportScore]] = {}
-    for solution_id, *score, kind, stop in rows.values_list(*columns):
-        found.setdefault(solution_id, []).append(ExportScore(*score, source=source_of(kind), stop=stop))
+    for solution_id, name, version, measures, values, spread, kind, stop in rows.values_list(*columns):
+        score = ExportScore(name, version, measures, values, spread, source_of(kind), stop)
+        found.setdefault(solution_id, []).append(score)
     return found

@@ -1,0 +1,312 @@
+"""Measures import and export of a large file against the least that they could cost.
+
+The least for an import: the file's JSON parsed by orjson, and COPY into tables with the same columns, checks and
+indexes. For an export: COPY out of what a native line holds, and orjson. Both are measured in the same run, before and
+after, in processes of their own, whose memory at its highest is told as well. Prints one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+STEPS, PER_PROBLEM, CHUNK = 8, 4, 10_000
+TABLES = ("problem", "solution", "referencelabels", "queuerow")
+OUT = """
+COPY (SELECT s.external_id, s.steps, s.generator, s.final_answer, s.answer_correct, s.meta, p.external_id, p.text,
+  p.answer, p.solution, p.domain, p.subject, p.split, array_to_json(r.labels), r.first_error
+FROM annotator_solution s JOIN annotator_problem p ON p.id = s.problem_id
+JOIN annotator_referencelabels r ON r.solution_id = s.id WHERE s.project_id = %d ORDER BY s.id) TO STDOUT
+"""
+
+
+def main() -> int:
+    """Print seconds, shares and megabytes; or (``--part``) do one part of it and print its seconds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--solutions", type=int, default=100_000)
+    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
+    parser.add_argument("--file", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    sys.path.insert(0, str(ROOT))
+    if options.part:
+        return _part(options.part, options.file)
+    var = Path(tempfile.mkdtemp(prefix="stepmark-bench-"))
+    from annotator.embedded import hold
+
+    services = hold(var, throwaway=True)
+    os.environ.update(
+        STEPMARK_ENV="test",
+        DATABASE_URL=services.database_url,
+        REDIS_URL=services.redis_url,
+        DJANGO_SETTINGS_MODULE="annotator.config.settings",
+    )
+    try:
+        print(json.dumps(_figures(var / "solutions.jsonl", options.solutions), indent=2))
+    finally:
+        services.release(wait=True)
+        shutil.rmtree(var, ignore_errors=True)
+    return 0
+
+
+def _figures(file: Path, solutions: int) -> dict[str, Any]:
+    _write(file, solutions)
+    _run("prepare", file)
+    figures: dict[str, Any] = {
+        "solutions": solutions,
+        "steps": solutions * STEPS,
+        "bytes": file.stat().st_size,
+    }
+    for ours, least in (("import", "least_import"), ("export", "least_export")):
+        before = _run(least, file)
+        done = _run(ours, file)
+        after = _run(least, file)
+        floor, floor_cpu = ((before[name] + after[name]) / 2 for name in ("seconds", "cpu_seconds"))
+        figures[ours] = {
+            **done,
+            "least_cpu_seconds": [before["cpu_seconds"], after["cpu_seconds"]],
+            "least_seconds": [before["seconds"], after["seconds"]],
+            "share_of_the_least": round(floor / done["seconds"], 3),
+            "share_of_the_least_cpu": round(floor_cpu / done["cpu_seconds"], 3),
+        }
+    return figures
+
+
+def _run(part: str, file: Path) -> dict[str, float]:
+    """One part in a process of its own: its seconds and its memory at its highest."""
+    child = subprocess.Popen(
+        [sys.executable, __file__, "--part", part, "--file", file],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout is not None
+    told = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{part} failed.")
+    seconds, cpu = map(float, told.split())
+    return {"seconds": seconds, "cpu_seconds": cpu, "peak_mb": round(usage.ru_maxrss / 1024)}
+
+
+def _part(name: str, file: Path) -> int:
+    import django
+
+    django.setup()
+    from annotator.actions import exports, imports  # noqa: F401  a running server has them in memory
+
+    work = PARTS[name]
+    began, used = time.monotonic(), _cpu()
+    work(file)
+    print(round(time.monotonic() - began, 2), round(_cpu() - used, 2))
+    return 0
+
+
+def _cpu() -> float:
+    """Seconds of processor time of this process and of the server's that works for it."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        pid = cursor.fetchone()[0]
+    stat = Path(f"/proc/{pid}/stat")
+    if not stat.exists():  # the server is elsewhere
+        return time.process_time()
+    ticks = stat.read_text().rpartition(")")[2].split()[11:13]
+    return time.process_time() + sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
+
+
+def _write(file: Path, solutions: int) -> None:
+    """Native lines, as long as real ones: eight steps of some 120 characters, four solutions a problem."""
+    import random
+
+    import orjson
+
+    words = (
+        "sum",
+        "both",
+        "sides",
+        "gives",
+        "plus",
+        "where",
+        "each",
+        "term",
+        "even",
+        "divide",
+        "it",
+        "by",
+        "two",
+    )
+    chance = random.Random(1)  # noqa: S311  the same file every time
+    with file.open("wb") as out:
+        for number in range(solutions):
+            problem, steps = number // PER_PROBLEM, []
+            for step in range(STEPS):
+                text = (
+                    f"Step {step}: " + " ".join(chance.choices(words, k=22)) + f", $x_{{{step}}} = {number}$."
+                )
+                steps.append({"text": text, "kind": "reasoning", "judged": True, "sep": "\n\n"})
+            first = chance.choice([-1, 2, 5])
+            labels = [
+                1 if first < 0 or step < first else -1 if step == first else None for step in range(STEPS)
+            ]
+            row = {
+                "id": f"s{number}",
+                "problem": {
+                    "id": f"p{problem}",
+                    "text": f"Problem {'abcdefghij'[problem % 10]}{problem}: "
+                    + " ".join(random.Random(problem).choices(words, k=40)),  # noqa: S311
+                    "answer": str(problem),
+                    "domain": "math",
+                    "subject": "algebra",
+                },
+                "generator": {"model": f"model-{number % 3}", "sampling": {"temperature": 0.7}},
+                "steps": steps,
+                "final_answer": str(number),
+                "answer_correct": first < 0,
+                "labels": labels,
+                "meta": {"source": "bench"},
+            }
+            out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def prepare(_: Path) -> None:
+    """The tables, a project, and the copies of its tables."""
+    from django.core.management import call_command
+    from django.db import connection
+
+    from annotator.actions.projects import NewProject, create
+
+    call_command("migrate", verbosity=0, interactive=False)
+    create(new=NewProject(slug="large"))
+    with connection.cursor() as cursor:
+        for table in TABLES:
+            cursor.execute(f"CREATE TABLE least_{table} (LIKE annotator_{table} INCLUDING ALL)")
+
+
+def least_import(file: Path) -> None:
+    """Parse each line, and copy its cells into tables with the same indexes."""
+    from django.db import connection
+
+    from annotator.actions import import_copy as cells
+
+    columns = (cells.PROBLEM, cells.SOLUTION, cells.REFERENCE, cells.QUEUE)
+    with connection.cursor() as cursor:
+        for table in TABLES:
+            cursor.execute(f"TRUNCATE least_{table}")
+    with file.open("rb") as lines:
+        for rows in _least_rows(lines):
+            for table, names, made in zip(TABLES, columns, rows, strict=True):
+                cells.copy_in(f"least_{table}", names, made)
+
+
+def _least_rows(lines: Any) -> Iterator[list[list[bytes]]]:
+    import orjson
+
+    rows: list[list[bytes]] = [[] for _ in TABLES]
+    for number, line in enumerate(lines):
+        value = orjson.loads(line)
+        problem = number // PER_PROBLEM
+        if number % PER_PROBLEM == 0:
+            rows[0].append(_least_problem(problem, value["problem"]))
+        rows[1].append(_least_solution(number, problem, value))
+        labels = ",".join("NULL" if each is None else str(each) for each in value["labels"])
+        rows[2].append(f"{number}\t{STEPS}\t{{{labels}}}\t-1\n".encode())
+        rows[3].append(f"{number}\t1\tf\t0\t0\t{number / 1e6}\t1\t0\t2\t\t\n".encode())
+        if number % CHUNK == CHUNK - 1:
+            yield rows
+            rows = [[] for _ in TABLES]
+    yield rows
+
+
+def _least_problem(key: int, value: dict[str, Any]) -> bytes:
+    cells = (key, 1, value["id"], value["text"], f"\\\\x{key:064x}", value["answer"], "\\N", value["domain"])
+    return ("\t".join(map(str, cells)) + f"\t{value['subject']}\t[]\ttrain\t{{}}\n").encode()
+
+
+def _least_solution(key: int, problem: int, value: dict[str, Any]) -> bytes:
+    import orjson
+
+    steps, generator, meta = (
+        orjson.dumps(value[name]).decode().replace("\\", "\\\\") for name in ("steps", "generator", "meta")
+    )
+    head = f"{key}\t1\t{problem}\t1\t{value['id']}\t{steps}\t{STEPS}\t\\\\x{key:064x}\t{generator}"
+    return f"{head}\t{value['final_answer']}\t{value['answer_correct']}\t\t{meta}\n".encode()
+
+
+def ours_import(file: Path) -> None:
+    """What the command and the workers do."""
+    from annotator.actions import access, imports
+    from annotator.models import Project
+
+    actor = access.operator(Project.objects.get(slug="large"))
+    with file.open("rb") as lines:
+        source = imports.Source(lines, file.name, "native", size=file.stat().st_size)
+        report = imports.run(actor=actor, source=source)
+    if report.imported != report.read:
+        raise SystemExit(f"{report.rejected} rows of the generated file were rejected.")
+
+
+def least_export(file: Path) -> None:
+    """Copy out, and write the lines anew."""
+    import orjson
+    from django.db import connection
+
+    from annotator.models import Project
+
+    command = OUT % Project.objects.get(slug="large").pk
+    with (
+        connection.cursor() as cursor,
+        file.with_suffix(".least").open("wb") as out,
+        cursor.copy(command) as copy,
+    ):
+        for row in copy.rows():
+            out.write(orjson.dumps(_least_line(row), option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _least_line(row: Any) -> dict[str, Any]:
+    import orjson
+
+    names = ("id", "steps", "generator", "final_answer", "answer_correct", "meta")
+    value = dict(zip(names, row, strict=False))
+    value["problem"] = dict(
+        zip(("id", "text", "answer", "solution", "domain", "subject"), row[6:], strict=False)
+    )
+    value |= {name: orjson.loads(value[name]) for name in ("steps", "generator", "meta")}
+    return value | {"split": row[12], "labels": orjson.loads(row[13]), "first_error": int(row[14])}
+
+
+def ours_export(file: Path) -> None:
+    """What the command does."""
+    from annotator.actions import access, exports
+    from annotator.actions.exports import Recipe
+    from annotator.models import Project
+    from annotator.queries.exports import LabelsFrom
+
+    actor = access.operator(Project.objects.get(slug="large"))
+    with file.with_suffix(".out").open("wb") as out:
+        for line in exports.start(actor=actor, recipe=Recipe(format="native", labels=LabelsFrom.REFERENCE)):
+            out.write(line)
+
+
+PARTS = {
+    "prepare": prepare,
+    "least_import": least_import,
+    "import": ours_import,
+    "least_export": least_export,
+    "export": ours_export,
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
