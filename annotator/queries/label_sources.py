@@ -8,7 +8,7 @@ from annotator.core.consensus_filter import Kept
 from annotator.models import Project, Score, ScorerVersion, Solution
 
 JUDGE, MONTE_CARLO, SCORER = "judge", "monte_carlo", "scorer"
-_SOURCES = {"critic": JUDGE, "judge": JUDGE, "monte_carlo": MONTE_CARLO}
+_SOURCES = {"critic": JUDGE, "generative": JUDGE, "judge": JUDGE, "monte_carlo": MONTE_CARLO}
 
 
 def source_of(kind: str) -> str:

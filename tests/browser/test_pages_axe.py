@@ -76,6 +76,7 @@ PAGES = [
     "/p/maths/webhooks/",
     "/p/maths/queue/",
     "/p/maths/scorers/",
+    "/p/maths/scorers/sources/",
     "/p/maths/practice/",
     "/p/nowhere/",
 ]
