@@ -305,6 +305,9 @@ class ExportAsked(Asked):
     sources = serializers.CharField(
         required=False, max_length=100, help_text=f"of {', '.join(LabelSource)}; apart by commas"
     )
+    exclude_benchmarks = serializers.BooleanField(
+        required=False, help_text="leave out problems that a known benchmark holds"
+    )
     automatic = serializers.ChoiceField(
         choices=[AGREE],
         required=False,

@@ -64,7 +64,7 @@ class Only:
     ``min_people``: so many counted labels. ``people``: pseudonyms, one of whom labelled it; with every annotation,
     theirs alone. ``sources``: where the labels come from. ``automatic``: "agree" where a judge and Monte-Carlo put the
     first error in the same place. ``checks``: "contradicted" where an equation in a step does not hold, "clean" where
-    none is known not to.
+    none is known not to. ``exclude_benchmarks``: problems that no known benchmark holds; None as for the others.
     """
 
     split: str | None = None
@@ -78,6 +78,7 @@ class Only:
     sources: tuple[str, ...] = ()
     automatic: str = ""
     checks: str = ""
+    exclude_benchmarks: bool | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The filters that are set, as JSON holds them."""
@@ -150,6 +151,14 @@ def _sources(name: str, given: Any) -> tuple[str, ...]:
     return found
 
 
+def _yes(name: str, given: Any) -> bool | None:
+    if given in (True, "1", "true", "True", "on", "yes"):
+        return True
+    if given in (False, "0", "false", "False", "off", "no"):
+        return None  # as if it had not been said
+    raise BadChoice(f"{name} is yes or no.")
+
+
 def _split(name: str, given: Any) -> str:
     if given not in Split.values:
         raise BadChoice(f"{name} is one of: {', '.join(Split.values)}.")
@@ -167,6 +176,7 @@ def _one_of(*words: str) -> Any:
 
 AGREE, CONTRADICTED, CLEAN = "agree", "contradicted", "clean"
 READERS: Mapping[str, Any] = {
+    "exclude_benchmarks": _yes,
     "split": _split,
     "domain": _text,
     "since": _day,
@@ -202,6 +212,8 @@ def passing(solutions: QuerySet[Solution], only: Only, labels: LabelsFrom) -> Qu
             solution=OuterRef("pk"), current=True, member__pseudonym__in=only.people
         )
         solutions = solutions.filter(Exists(theirs))
+    if only.exclude_benchmarks:
+        solutions = solutions.filter(problem__benchmarks=[])
     if only.sources:
         solutions = solutions.filter(_from_sources(only.sources, labels))
     if only.automatic == AGREE:
@@ -242,7 +254,7 @@ def _trusted(solutions: QuerySet[Solution], only: Only) -> QuerySet[Solution]:
     return solutions
 
 
-def _speaking() -> QuerySet[Annotation, dict[str, Any]]:
+def _speaking() -> Any:
     """A solution's counted labels of people who came to an end, as one group."""
     rows = Annotation.objects.filter(solution=OuterRef("pk"), current=True, counted=True)
     ended = rows.exclude(finish_reason__in=[reason.value for reason in CENSORED])

@@ -184,6 +184,7 @@ def _add_choices(parser: CommandParser) -> None:
     add("sources", metavar="NAMES", help=f"where labels come from: {', '.join(LabelSource)}")
     add("automatic", choices=[AGREE], help="judge and Monte-Carlo put the first error in the same place")
     add("checks", choices=[CONTRADICTED, CLEAN], help="an equation does not hold, or none is known not to")
+    add("exclude_benchmarks", action="store_const", const=True, help="no problems that hash_benchmark knows")
     add("split_by_problem", metavar="80/10/10", help="train, validation and test by problem")
     add("seed", metavar="N", help="of that split; 0")
     add("part", choices=[TRAIN, VALIDATION, TEST], help="of that split, alone")
