@@ -10,6 +10,7 @@ from celery import shared_task
 
 from annotator import jobs
 from annotator.actions import (
+    calibrating,
     cases,
     consensus,
     deliveries,
@@ -79,8 +80,10 @@ def recompute_consensus(job: Claimed) -> None:
 
 
 def quality_report(job: Claimed) -> None:
-    """Compute a project's quality report, unless nothing has changed."""
-    quality.refresh(project_id=int(job.payload["project_id"]))
+    """Compute a project's quality report, unless nothing has changed, and set its scorers right by the same labels."""
+    project_id = int(job.payload["project_id"])
+    quality.refresh(project_id=project_id)
+    calibrating.refresh(project_id=project_id)
 
 
 def update_standing(job: Claimed) -> None:

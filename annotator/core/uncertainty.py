@@ -86,18 +86,17 @@ def at_risk(values: Values, threshold: float = EVEN_ODDS) -> list[int]:
     return [index for index in range(end) if values[index] is not None]
 
 
-def mean_entropy(values: Values, threshold: float = EVEN_ODDS, probabilities: Values | None = None) -> float:
+def mean_entropy(values: Values, threshold: float = EVEN_ODDS) -> float:
     """Mean `entropy`, in nats, over the judged steps up to and including the first predicted error.
 
-    0 where no step is judged. ``probabilities``: the values calibrated; the error is predicted by the values.
+    0 where no step is judged.
 
     >>> round(mean_entropy([0.5, None, 1.0]), 4)
     0.3466
     >>> round(mean_entropy([0.5, 0.4, 0.5], threshold=0.6), 4)
     0.6931
     """
-    said = values if probabilities is None else probabilities
-    judged = [value for index in at_risk(values, threshold) if (value := said[index]) is not None]
+    judged = _judged(values, threshold)
     return math.fsum(entropy(value) for value in judged) / len(judged) if judged else 0.0
 
 
@@ -277,18 +276,14 @@ def _judged(values: Values, threshold: float) -> list[float]:
     return [value for index in at_risk(values, threshold) if (value := values[index]) is not None]
 
 
-def priority(
-    values: Values, spread: Values, threshold: float = EVEN_ODDS, probabilities: Values | None = None
-) -> Priority:
+def priority(values: Values, spread: Values, threshold: float = EVEN_ODDS) -> Priority:
     """Priority of a solution: mean entropy up to the first predicted error, ties by mean spread.
-
-    ``probabilities``: the values calibrated, where they are.
 
     >>> priority([0.5, 0.2, 0.5], [0.1, 0.3, 0.9]).predicted_stop
     1
     """
     return Priority(
-        score=mean_entropy(values, threshold, probabilities),
+        score=mean_entropy(values, threshold),
         tiebreak=mean_spread(values, spread, threshold),
         predicted_stop=predicted_stop(values, threshold),
     )

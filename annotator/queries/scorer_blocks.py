@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annotator.core.calibration import MIN_SOLUTIONS
 from annotator.core.intervals import Figure
 from annotator.queries.quality.blocks import Block, Cell
 from annotator.queries.scorer_report import Compared, Comparison, Drift
@@ -16,10 +17,14 @@ KIND = 0.05
 
 
 def blocks(found: Comparison) -> list[Block]:
-    """The comparison, then three blocks for each scorer. Empty without labels to go by."""
+    """The comparison, then four blocks for each scorer. Empty without labels to go by."""
     if not found.scorers:
         return []
-    each = [block for one in found.scorers for block in (_reliability(one), _distribution(one), _drift(one))]
+    each = [
+        block
+        for one in found.scorers
+        for block in (_reliability(one), _calibration(one), _distribution(one), _drift(one))
+    ]
     return [_compared(found), *each]
 
 
@@ -37,10 +42,11 @@ def _compared(found: Comparison) -> Block:
     rows: list[list[Cell]] = []
     for one in found.scorers:
         row: list[Cell] = [one.scorer, one.solutions, one.f1.value, one.f1.low, one.f1.high, one.erroneous]
-        row += [one.sound, one.auc.value, one.brier.value, one.brier.low, one.brier.high, one.ece.value]
+        row += [one.sound, one.auc.value, one.auc.low, one.auc.high]
+        row += [one.brier.value, one.brier.low, one.brier.high, one.ece.value, one.ece.low, one.ece.high]
         rows.append(row)
     columns = ["scorer", "solutions", "F1", "low", "high", "erroneous", "sound"]
-    columns += ["step AUC", "Brier", "low", "high", "ECE"]
+    columns += ["step AUC", "low", "high", "Brier", "low", "high", "ECE", "low", "high"]
     plot = [_row(one.scorer, one.f1) for one in known]
     return Block(
         "compared",
@@ -76,6 +82,55 @@ def _reliability(one: Compared) -> Block:
         [[each.name, each.said, each.correct, each.n] for each in one.bins],
         "A reliability diagram: where both lines meet, steps of that value are correct as often as it says.",
     )
+
+
+def _calibration(one: Compared) -> Block:
+    found = one.calibrated
+    rows = [
+        {"x": each.name, "value": each.correct, "series": series}
+        for series, bins in (("as it says it", one.bins), ("set right", found.bins))
+        for each in bins
+    ]
+    table: list[list[Cell]] = [
+        [series, each.name, each.said, each.correct, each.n]
+        for series, bins in (("as it says it", one.bins), ("set right", found.bins))
+        for each in bins
+    ]
+    known = found.ece is not None and found.ece.value is not None
+    return Block(
+        f"calibration-{one.scorer}",
+        f"What are {one.scorer}'s values worth once they are set right?",
+        _set_right(one),
+        {"kind": "line", "rows": rows, "x": "value of the step"} if known else None,
+        ["values", "value", "mean value", "people call correct", "steps"] if known else [],
+        table if known else [],
+        "Fitted on the audit prefix, never on the holdout, and used for the order of the queue. Each value is shown as "
+        "a map has it that never saw its problem. The straight line from lower left to upper right is right."
+        if known
+        else "",
+    )
+
+
+def _set_right(one: Compared) -> str:
+    found = one.calibrated
+    if found.ece is None or found.ece.value is None or one.ece.value is None:
+        more = max(0, MIN_SOLUTIONS - found.solutions)
+        return (
+            f"Its values are taken as they come: setting them right needs {MIN_SOLUTIONS} labelled solutions of the "
+            f"audit prefix, {found.solutions} are there."
+            if more
+            else "Its values are taken as they come; a worker sets them right with the next report."
+        )
+    return (
+        f"Set right by {found.fitted_on:,} labelled solutions, {one.scorer} is off by {_points(found.ece)} on average "
+        f"(ECE) instead of {_points(one.ece)}."
+    )
+
+
+def _points(figure: Figure) -> str:
+    """In hundredths, with its interval."""
+    interval = f" ({100 * figure.low:.0f}–{100 * (figure.high or 0.0):.0f})" if figure.low is not None else ""
+    return f"{100 * (figure.value or 0.0):.0f} points{interval}"
 
 
 def _distribution(one: Compared) -> Block:
