@@ -15,10 +15,11 @@ from annotator.actions import import_copy as cells
 from annotator.actions import scoring
 from annotator.actions.import_rows import Known, LabelsAs, Prepared, prepare, write_labels
 from annotator.actions.import_updates import fill
+from annotator.actions.pictures import RowPictures
 from annotator.core.benchmarks import fingerprint
 from annotator.core.codecs.base import ImportRow, RowError
 from annotator.core.sampling import in_holdout
-from annotator.core.solutions import ProblemText
+from annotator.core.solutions import ProblemText, steps_json
 from annotator.models import BenchmarkProblem, Project, Scorer, Split
 
 _chance = random.SystemRandom()
@@ -34,6 +35,7 @@ class Into:
     batch_id: int
     labels_as: LabelsAs
     overwrite: bool = False
+    pictures: RowPictures | None = None
 
 
 @dataclass
@@ -75,7 +77,10 @@ def write(rows: Sequence[ImportRow | RowError], into: Into) -> Outcome:
 def _prepare(rows: Sequence[ImportRow | RowError], into: Into) -> tuple[list[Prepared], list[RowError]]:
     prepared: list[Prepared] = []
     refused: list[RowError] = []
-    for row in rows:
+    for given in rows:
+        row = given
+        if isinstance(row, ImportRow) and row.record.problem.images and into.pictures is not None:
+            row = into.pictures.resolved(row)
         made = row if isinstance(row, RowError) else prepare(row, into.project, into.labels_as)
         if isinstance(made, RowError):
             refused.append(replace(made, part=row.part, given=row.given))
@@ -153,7 +158,7 @@ def _problem_line(
         cells.text(problem.solution),
         cells.text(problem.domain),
         cells.text(problem.subject),
-        b"[]",
+        cells.json([{"sha256": image.src, "alt": image.alt} for image in problem.images]),
         (Split.HOLDOUT if holdout else Split.TRAIN).value.encode(),
         cells.names(benchmarks),
     )
@@ -180,7 +185,7 @@ def _solution_line(pk: int, problem_id: int, each: Prepared, project: bytes, bat
         cells.number(problem_id),
         batch,
         cells.text(record.external_id),
-        cells.json([step.to_json() for step in record.steps]),
+        cells.json(steps_json(record.steps)),
         cells.number(len(record.steps)),
         cells.raw(each.content_hash),
         cells.json(record.generator),

@@ -14,6 +14,7 @@ from typing import Any
 
 from annotator.core.codecs.base import ExportRow, ExportScore, InvalidRow, ReadOptions, Selection, Written
 from annotator.core.codecs.fields import Fields
+from annotator.core.codecs.native_images import images_json, read_images
 from annotator.core.codecs.native_labels import NativeLabels, read_annotations, read_labels
 from annotator.core.codecs.native_steps import read_steps
 from annotator.core.codecs.policies import AfterFirstErrorPolicy, NeutralPolicy, Policies
@@ -23,6 +24,7 @@ from annotator.core.solutions import (
     ProblemText,
     SolutionRecord,
     judged_mask,
+    steps_json,
 )
 
 EXPORT_ONLY = frozenset({"label_source", "consensus", "scores", "selection", "split", "weight", "soft"})
@@ -31,7 +33,7 @@ id problem generator steps solution final_answer answer_correct labels first_err
 meta
 """
 _READ = frozenset(_FIELDS.split())
-_PROBLEM = frozenset({"id", "text", "answer", "solution", "domain", "subject"})
+_PROBLEM = frozenset({"id", "text", "answer", "solution", "domain", "subject", "images"})
 
 
 class Native:
@@ -131,7 +133,7 @@ class Native:
             "id": record.external_id,
             "problem": _problem_json(record.problem),
             "generator": dict(record.generator),
-            "steps": [step.to_json() for step in record.steps],
+            "steps": steps_json(record.steps),
             "final_answer": record.final_answer,
             "answer_correct": record.answer_correct,
             "labels": None if record.labels is None else list(record.labels),
@@ -186,6 +188,7 @@ def _problem(fields: Fields, options: ReadOptions, meta: dict[str, Any]) -> Prob
         solution=problem.optional_text("solution", caps.problem_chars),
         domain=problem.optional_text("domain", caps.subject_chars) or "",
         subject=problem.optional_text("subject", caps.subject_chars) or "",
+        images=read_images(problem),
     )
 
 
@@ -214,6 +217,7 @@ def _problem_json(problem: ProblemText) -> dict[str, Any]:
         "solution": problem.solution,
         "domain": problem.domain,
         "subject": problem.subject,
+        **({"images": images_json(problem)} if problem.images else {}),
     }
 
 
