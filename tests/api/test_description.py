@@ -18,7 +18,7 @@ from schemathesis.specs.openapi.checks import ignored_auth, positive_data_accept
 
 from annotator.actions import queueing, tokens
 from annotator.actions.tokens import Scope
-from annotator.models import Project, Role
+from annotator.models import ExportRun, Project, Role
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -101,7 +101,13 @@ def test_whatever_is_asked_the_reply_is_one_of_those_described(
     mine = str(queueing.next_assignment(actor=make.as_actor(manager)).pk)
     schema = schemathesis.openapi.from_wsgi("/api/schema/", get_wsgi_application())
     operation = schema.find_operation_by_id(operation_id)
-    known = {"slug": project.slug, "assignment_id": mine}
+    run = ExportRun.objects.create(project=project, format="native", state="done")
+    known = {
+        "slug": project.slug,
+        "assignment_id": mine,
+        "batch_id": make.batch(project).pk,
+        "run_id": run.pk,
+    }
 
     @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=mode))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,45 @@ def test_gold_stays_out_of_an_export_unless_asked_for(scripts: Scripts, project:
 def test_an_unknown_choice_of_an_export_is_a_400(scripts: Scripts) -> None:
     assert send(scripts.manager, "GET", f"{EXPORT}?format=word").status_code == 400
     assert send(scripts.manager, "GET", f"{EXPORT}?shape=round").status_code == 400
+
+
+def test_a_worker_makes_an_export_that_is_asked_for(scripts: Scripts, project: Project, folder: Path) -> None:
+    bring(scripts.manager, line(1, labels=[1]))
+    asked = send(scripts.manager, "POST", f"{EXPORT}s", {"format": "native", "labels": "reference"})
+    assert (asked.status_code, asked.json()["state"], asked.json()["file"]) == (202, "running", None)
+    work()
+
+    told = scripts.manager.get(asked["Location"]).json()
+    assert (told["state"], told["written"]) == ("done", 1)
+    content = b"".join(scripts.manager.get(told["file"]).streaming_content)
+    assert hashlib.sha256(content).hexdigest() == told["sha256"]
+    streamed = scripts.manager.get(f"{EXPORT}?format=native&labels=reference")
+    assert content == b"".join(streamed.streaming_content)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+@pytest.mark.parametrize(
+    ("wrong", "code"),
+    [
+        ({"min_agreement": 2}, 400),
+        ({"sources": "rumour"}, 400),
+        ({"split_by_problem": "80/30"}, 400),
+        ({"part": "train"}, 400),
+        ({"people": "nobody-9"}, 422),
+        ({"values": "soft", "format": "trl"}, 422),
+    ],
+)
+def test_a_choice_of_an_export_that_can_not_be_is_told(
+    scripts: Scripts, method: str, wrong: dict[str, Any], code: int
+) -> None:
+    if method == "GET":
+        reply = scripts.manager.get(EXPORT, wrong)
+    else:
+        reply = send(scripts.manager, "POST", f"{EXPORT}s", wrong)
+    assert (reply.status_code, reply["Content-Type"]) == (code, "application/problem+json")
+
+
+def test_a_table_is_streamed_as_csv(scripts: Scripts) -> None:
+    reply = scripts.manager.get(f"{EXPORT}?format=csv")
+    assert reply["Content-Type"] == "text/csv; charset=utf-8"
+    assert b"".join(reply.streaming_content).startswith(b"solution,problem,")
