@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -144,11 +144,18 @@ def kind_of(*, actor: Actor, scorer_id: int) -> str:
 
 
 @transaction.atomic
-def change(*, actor: Actor, scorer_id: int, config: Mapping[str, Any]) -> Scorer:
-    """Other settings for a scorer; where they decide scores, a new version scores all anew. Raises Refused."""
+def change(
+    *, actor: Actor, scorer_id: int, config: Mapping[str, Any], shown: Collection[str] | None = None
+) -> Scorer:
+    """Other settings for a scorer; where they decide scores, a new version scores all anew. Raises Refused.
+
+    ``shown`` are those that could be seen and changed; others stay as they are. None: all.
+    """
     scorer = own_scorer(actor=actor, scorer_id=scorer_id)
+    kept = {} if shown is None else {one: set_ for one, set_ in scorer.config.items() if one not in shown}
+    config = {**kept, **config}
     check(scorer.kind, config)
-    before, scorer.config, scorer.circuit = scorer.config, dict(config), {}
+    before, scorer.config, scorer.circuit = scorer.config, config, {}
     scorer.save(update_fields=["config", "circuit"])
     if before != scorer.config:
         _record(actor, scorer, "scorer:changed", {"before": before, "after": scorer.config})
@@ -215,7 +222,9 @@ def rank_by(*, actor: Actor, scorer_id: int) -> Scorer:
             f"{scorer.name} says how often a solution ends well, not whether its steps are correct."
         )
     if scorer.refines_id is not None:
-        raise Refused(f"{scorer.name} is a second pass over {scorer.refines}: its scores order the queue already.")
+        raise Refused(
+            f"{scorer.name} is a second pass over {scorer.refines}: its scores order the queue already."
+        )
     Scorer.objects.filter(project_id=actor.project_id, ranks=True).update(ranks=False)
     scorer.ranks = True
     scorer.save(update_fields=["ranks"])

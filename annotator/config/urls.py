@@ -78,6 +78,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("p/<slug:slug>/scorers/sources/steps.<slug:kind>", sources.steps, name="scorer_sources_file"),
     path("p/<slug:slug>/scorers/add", scorers.add, name="scorer_add"),
     path("p/<slug:slug>/scorers/fill", scorers.fill, name="scorers_fill"),
+    path("p/<slug:slug>/scorers/passes", scorers.passes, name="scorers_passes"),
     path("p/<slug:slug>/scorers/training/", training.page, name="training"),
     path("p/<slug:slug>/scorers/training/live", training.live, name="training_live"),
     path("p/<slug:slug>/scorers/training/rules", training.triggers, name="training_rules"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -35,6 +35,8 @@ class Standing:
     kind: str
     config: Mapping[str, Any]
     ranks: bool
+    refines_id: int | None
+    refines: str
     paused: bool
     serves: bool
     version: str
@@ -105,11 +107,10 @@ def overview(project: Project) -> Overview:
     """A few queries for each scorer, whatever the number of solutions."""
     total = Solution.objects.filter(project=project).count()
     jobs = Job.objects.filter(project=project).exclude(state=Job.State.FAILED)
-    ordered = QueueRow.objects.filter(project=project, ranked_by__isnull=False)
-    serving = ordered.order_by("-ranked_by").values_list("ranked_by__scorer", flat=True).first()
-    scorers = [
-        _standing(scorer, total, serving) for scorer in Scorer.objects.filter(project=project).order_by("pk")
-    ]
+    standing_by = QueueRow.objects.filter(project=project).versions()
+    serving = set(ScorerVersion.objects.filter(pk__in=standing_by).values_list("scorer", flat=True))
+    mine = Scorer.objects.filter(project=project).select_related("refines").order_by("pk")
+    scorers = [_standing(scorer, total, serving) for scorer in mine]
     reordering = jobs.filter(kind="queueing.reprioritize", due_at__lte=Now()).exists()
     return Overview(_sentence(scorers, reordering), scorers, reordering)
 
@@ -120,7 +121,7 @@ def prices_of(project: Project) -> list[tuple[int, str, Mapping[str, float]]]:
     return list(rows.values_list("pk", "name", "prices"))
 
 
-def _standing(scorer: Scorer, total: int, serving: int | None) -> Standing:
+def _standing(scorer: Scorer, total: int, serving: Collection[int]) -> Standing:
     version = ScorerVersion.objects.filter(scorer=scorer).in_force().first()
     jobs = Job.objects.filter(
         project_id=scorer.project_id,
@@ -137,8 +138,10 @@ def _standing(scorer: Scorer, total: int, serving: int | None) -> Standing:
         kind=scorer.kind,
         config=scorer.config,
         ranks=scorer.ranks,
+        refines_id=scorer.refines_id,
+        refines=scorer.refines.name if scorer.refines else "",
         paused=scorer.paused,
-        serves=scorer.pk == serving,
+        serves=scorer.pk in serving,
         version=version.version if version else "",
         scored=scored,
         failed=failed,

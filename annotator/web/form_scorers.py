@@ -151,8 +151,9 @@ class ConfigForm(forms.Form):
         return [(self[name], isinstance(self.fields[name], numbers)) for name in names]
 
     def config(self) -> dict[str, Any]:
-        """What is stored: only what was filled in."""
-        return {name: self.cleaned_data[name] for name in ConfigForm.base_fields if self.cleaned_data[name]}
+        """What is stored: only what was filled in, a 0 included."""
+        filled = {name: self.cleaned_data[name] for name in ConfigForm.base_fields}
+        return {name: value for name, value in filled.items() if value is not None and value != ""}
 
 
 class NewScorerForm(ConfigForm):

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from annotator.actions import access, scorers
+from annotator.actions import access, scorers, second_pass
 from annotator.actions.access import Actor, Verb
 from annotator.actions.scorers import NoSuchScorer, NoSuchSolution, Refused, Unanswered
 from annotator.queries.projects import project_of
@@ -23,6 +23,7 @@ from annotator.queries.scorer_report import comparison
 from annotator.queries.scorers import overview
 from annotator.web.doors import member
 from annotator.web.form_scorers import OWN, ConfigForm, FillingForm, NewScorerForm
+from annotator.web.form_second_pass import SecondPassForm
 
 
 def _known(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponseBase]:
@@ -88,7 +89,8 @@ def change(request: HttpRequest, actor: Actor, scorer_id: int) -> HttpResponse:
     form = ConfigForm(request.POST, auto_id=f"id_{scorer_id}_%s", kind=kind)
     if form.is_valid():
         try:
-            scorers.change(actor=actor, scorer_id=scorer_id, config=_config(form, kind))
+            names = [field.name for field, _number in form.shown()]
+            scorers.change(actor=actor, scorer_id=scorer_id, config=_config(form, kind), shown=names)
         except Refused as error:
             form.add_error(None, str(error))
         else:
@@ -166,6 +168,29 @@ def try_on(request: HttpRequest, actor: Actor, scorer_id: int) -> HttpResponse:
     return _page(request, actor, found)
 
 
+@require_POST
+@member
+@_known
+def passes(request: HttpRequest, actor: Actor) -> HttpResponse:
+    """Which scorer refines which."""
+    access.require(actor, Verb.MANAGE)
+    form = SecondPassForm(request.POST, scorers=overview(project_of(actor.project_id)).scorers)
+    if form.is_valid():
+        try:
+            scorer = second_pass.refine(actor=actor, **form.values())
+        except Refused as error:
+            form.add_error(None, str(error))
+        else:
+            said = (
+                _("%(name)s refines %(first)s from now on.") % {"name": scorer.name, "first": scorer.refines}
+                if scorer.refines
+                else _("%(name)s refines nothing.") % {"name": scorer.name}
+            )
+            messages.success(request, said)
+            return redirect("scorers", actor.slug)
+    return _page(request, actor, {"passes": form}, status=422)
+
+
 def _config(form: ConfigForm, kind: str) -> dict[str, Any]:
     """What the kind takes of what was filled in; a setting of another kind has no effect and is left out."""
     others = {name for names in OWN.values() for name in names} - set(OWN.get(kind, ()))
@@ -197,5 +222,6 @@ def _page(
         "blocks": blocks(compared),
         "new": NewScorerForm(),
         "filling": FillingForm(initial=FillingForm.of(project)),
+        "passes": SecondPassForm(scorers=seen.scorers),
     }
     return render(request, "scorers.html", context | more, status=status)

@@ -232,3 +232,58 @@ def test_the_page_takes_as_many_queries_for_many_solutions_as_for_one(
         make.work(project)
     with django_assert_max_num_queries(18):
         people.manager.get(PAGE)
+
+
+def test_a_zero_is_kept_and_what_the_form_does_not_show_stays(
+    people: People, project: Project, stub: Stub
+) -> None:
+    scorer = Scorer.objects.create(
+        project=project,
+        name="judge",
+        kind="vllm",
+        ranks=False,
+        config={"url": stub.url, "attempts": 1, "model": "m"},
+    )
+    answer = people.manager.post(f"{PAGE}{scorer.pk}/change", {"url": stub.url, "threshold": "0"})
+    assert answer.status_code == 302
+    scorer.refresh_from_db()
+    assert scorer.config == {"url": stub.url, "attempts": 1, "threshold": 0.0}
+
+
+def test_a_zero_is_shown_again(people: People, project: Project, stub: Stub) -> None:
+    Scorer.objects.create(
+        project=project, name="judge", kind="vllm", ranks=False, config={"url": stub.url, "threshold": 0.0}
+    )
+    (_, form), *_rest = people.manager.get(PAGE).context["settings"]
+    assert form["threshold"].value() == 0.0
+
+
+def test_a_manager_chooses_the_second_pass_and_the_page_tells(people: People, project: Project) -> None:
+    first = project.scorers.get()
+    second = Scorer.objects.create(project=project, name="slow", kind="builtin", ranks=False)
+    answer = people.manager.post(f"{PAGE}passes", {"scorer": second.pk, "refines": first.pk}, follow=True)
+    second.refresh_from_db()
+    assert second.refines == first
+    assert f"slow refines {first.name} from now on." in answer.content.decode()
+    assert "second pass over" in answer.content.decode()
+
+    people.manager.post(f"{PAGE}passes", {"scorer": second.pk, "refines": ""})
+    second.refresh_from_db()
+    assert second.refines is None
+
+
+def test_a_second_pass_that_makes_no_sense_is_told(people: People, project: Project) -> None:
+    first = project.scorers.get()
+    Scorer.objects.create(project=project, name="slow", kind="builtin", ranks=False)
+    answer = people.manager.post(f"{PAGE}passes", {"scorer": first.pk, "refines": first.pk})
+    assert answer.status_code == 422
+    assert "over itself" in answer.content.decode()
+
+
+def test_only_managers_choose_the_second_pass(people: People, project: Project) -> None:
+    scorer = project.scorers.get()
+    codes = [
+        who.post(f"{PAGE}passes", {"scorer": scorer.pk}).status_code
+        for who in (people.annotator, people.stranger)
+    ]
+    assert codes == [403, 404]
