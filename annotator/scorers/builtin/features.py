@@ -17,6 +17,7 @@ import numpy.typing as npt
 from annotator.core.checks import Check, Verdict, check_tokens
 from annotator.core.mathtext import NotNumeric, Token, literal, tokenize
 from annotator.core.solutions import Step
+from annotator.scorers.builtin.derivations import DERIVATIONS, Derivation
 
 #: Buckets for hashed words.
 HASH_BUCKETS = 256
@@ -81,7 +82,7 @@ _COMPUTED_FEATURES = (
     "answers_again",
     "latex_share",
 )
-FEATURES = (*_COMPUTED_FEATURES, *_PATTERNS)
+FEATURES = (*_COMPUTED_FEATURES, *_PATTERNS, *DERIVATIONS)
 
 _FINAL_ANSWER = re.compile(r"\\boxed|\b(?:final )?answer(?: is|:)|####")
 
@@ -103,6 +104,7 @@ class _Memory:
     failed: int = 0
     from_nowhere: int = 0
     answered: int = 0
+    derivation: Derivation = field(default_factory=Derivation)
 
 
 def solution_features(problem: str, steps: Sequence[Step], *, hashed: bool) -> npt.NDArray[np.float64]:
@@ -133,7 +135,11 @@ def hashed_words(words: Sequence[str]) -> set[int]:
 def _remember_problem(problem: str) -> _Memory:
     text = problem[:MAX_STEP_CHARS]
     given = set(_numbers(tokenize(text)))
+    derivation = Derivation()
+    derivation.read(text)
+    derivation.failed = False
     return _Memory(
+        derivation=derivation,
         given=given,
         given_words=frozenset(_WORD.findall(text.lower())),
         log_problem_length=math.log1p(len(text)),
@@ -166,6 +172,7 @@ def _step_features(index: int, text: str, lower: str, words: list[str], memory: 
     yield text.count("\\") / (1 + len(text)) * 20
     for pattern in _PATTERNS.values():
         yield math.log1p(len(pattern.findall(lower)))
+    yield from memory.derivation.read(text)
     memory.words.update(words)
     memory.last_words = frozenset(words)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,9 +87,31 @@ class Weights:
         place = number % len(self.intercepts)
         return self.coefficients[place], float(self.intercepts[place])
 
+    def with_threshold(self, threshold: float) -> Weights:
+        """The same numbers with another threshold."""
+        return replace(self, threshold=threshold)
+
+    def widened(self, width: int) -> Weights:
+        """The same model over ``width`` features: those it does not know yet count for nothing."""
+        more = width - len(self.mean)
+        if not more:
+            return self
+        if more < 0:
+            raise InvalidWeights(f"the weights know {len(self.mean)} features, not {width}")
+        return replace(
+            self,
+            hashed=width > len(FEATURES),
+            mean=np.pad(self.mean, (0, more)),
+            scale=np.pad(self.scale, (0, more), constant_values=1.0),
+            coefficients=np.pad(self.coefficients, ((0, 0), (0, more))),
+        )
+
     def predict(self, rows: Floats) -> Floats:
-        """Probability by each member that a step is correct: (steps, features) in, (members, steps) out."""
-        standard = np.clip((rows - self.mean) / self.scale, -CLIP, CLIP)
+        """Probability by each member that a step is correct: (steps, features) in, (members, steps) out.
+
+        Rows may be wider than the weights: named features come first, and what follows is then left out.
+        """
+        standard = np.clip((rows[:, : len(self.mean)] - self.mean) / self.scale, -CLIP, CLIP)
         logits = self.coefficients @ standard.T + self.intercepts[:, None]
         return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -30.0, 30.0))))
 
@@ -112,19 +134,26 @@ def from_json(content: bytes) -> Weights:
             raise InvalidWeights(
                 "the weights were fitted for other features; fit them again with `fit_builtin`"
             )
-        width = len(FEATURES) + buckets
-        members = len(value["intercepts"])
-        return Weights(
+        return replace(
+            numbers_from(value, len(FEATURES) + buckets),
             hashed=bool(buckets),
-            mean=_array(value["mean"], (width,)),
-            scale=_positive(_array(value["scale"], (width,))),
-            coefficients=_array(value["coefficients"], (members, width)),
-            intercepts=_array(value["intercepts"], (members,)),
-            threshold=_probability(value["threshold"]),
             provenance=value.get("provenance", {}),
         )
     except (KeyError, TypeError, orjson.JSONDecodeError) as error:
         raise InvalidWeights(f"the weights file is damaged: {error}") from error
+
+
+def numbers_from(value: Mapping[str, Any], width: int) -> Weights:
+    """The arrays and the threshold for ``width`` features. Raises InvalidWeights, KeyError or TypeError."""
+    members = len(value["intercepts"])
+    return Weights(
+        hashed=False,
+        mean=_array(value["mean"], (width,)),
+        scale=_positive(_array(value["scale"], (width,))),
+        coefficients=_array(value["coefficients"], (members, width)),
+        intercepts=_array(value["intercepts"], (members,)),
+        threshold=_probability(value["threshold"]),
+    )
 
 
 def _array(value: object, shape: tuple[int, ...]) -> Floats:
@@ -198,12 +227,13 @@ class BuiltinScorer:
         try:
             rows = solution_features(item.problem, item.steps, hashed=self.weights.hashed)
             members = self.weights.predict(rows)
-            return checked(_scored(item, members), item.steps)
+            return checked(scored(item, members), item.steps)
         except (InvalidScores, ArithmeticError, ValueError, RecursionError) as error:
             return ScoreFailure(f"The built-in scorer could not read this solution: {error}")
 
 
-def _scored(item: ScoringInput, members: Floats) -> Scored:
+def scored(item: ScoringInput, members: Floats) -> Scored:
+    """The members' mean and spread over all steps, (members, steps) in; None where a step takes no label."""
     values, spread = members.mean(axis=0), members.std(axis=0)
     judged = [step.judged for step in item.steps]
     return Scored(

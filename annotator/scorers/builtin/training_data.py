@@ -25,11 +25,13 @@ class UnreadableTrainingData(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A solution and its human stop: the 0-based first error, -1 for none."""
+    """A solution and its human stop: the 0-based first error, -1 for none. ``answer_correct`` is no feature: it only
+    serves to say how much knowing it would tell."""
 
     problem: str
     steps: tuple[Step, ...]
     stop: int
+    answer_correct: bool | None = None
 
 
 def read_processbench(path: Path) -> list[Labelled]:
@@ -46,7 +48,7 @@ def read_processbench(path: Path) -> list[Labelled]:
                 or not all(isinstance(s.text, str) for s in steps)
             ):
                 raise ValueError("the steps and the label do not fit")
-            solutions.append(Labelled(str(value["problem"]), steps, stop))
+            solutions.append(Labelled(str(value["problem"]), steps, stop, value.get("final_answer_correct")))
         except (KeyError, TypeError, ValueError) as error:
             raise UnreadableTrainingData(f"{path.name}, line {number}: {error}") from error
     if not solutions:
