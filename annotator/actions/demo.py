@@ -7,7 +7,7 @@ import io
 import orjson
 from django.contrib.auth.models import User
 
-from annotator.actions import access, imports, projects
+from annotator.actions import access, imports, projects, scorers, second_pass
 from annotator.actions.import_rows import LabelsAs
 from annotator.actions.imports import Source
 from annotator.core.codecs import codec_named
@@ -17,6 +17,7 @@ from annotator.core.demo import GUIDELINES, PRACTICE, DemoItem, demo_set, practi
 from annotator.models import Assignment, Gold, ImportBatch, Membership, Project, Role
 
 SLUG = "demo"
+REFINED = "builtin_refined"
 PASSWORD = "stepmark-demo"  # noqa: S105  known on purpose; seed_demo is refused in production
 LOGINS = [
     ("annotator", PASSWORD, Role.ANNOTATOR.value),
@@ -37,7 +38,22 @@ def seed() -> Project:
         _bring_in(project, [item for item in items if item.gold], LabelsAs.GOLD, "demo-gold.jsonl")
         _bring_in(project, [item for item in items if not item.gold], LabelsAs.REFERENCE, "demo.jsonl")
     _practice(project)
+    _second_pass(project)
     return project
+
+
+def _second_pass(project: Project) -> None:
+    """The built-in scorer refined by a small language model, where that is installed."""
+    if project.scorers.filter(kind=REFINED).exists():
+        return
+    actor = access.operator(project)
+    try:
+        made = scorers.add(actor=actor, name="refined", kind=REFINED, config={})
+    except scorers.Refused:
+        return
+    second_pass.refine(
+        actor=actor, scorer_id=made.pk, refines_id=project.scorers.get(name=projects.BUILTIN).pk
+    )
 
 
 def _practice(project: Project) -> None:

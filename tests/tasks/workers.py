@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from tests.files import bring, native
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = ["-m", "celery", "-A", "annotator.config.celery", "worker", "-P", "threads", "-c", "2"]
-QUEUES = ["-Q", "default,scoring,remote", "-l", "WARNING"]
+QUEUES = "default,scoring,remote"
 QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
 
@@ -54,7 +54,7 @@ def empty(broker: str) -> None:
 class Worker:
     """One worker. It is listening once `wait_until_ready` returned."""
 
-    def __init__(self, broker: str) -> None:
+    def __init__(self, broker: str, queues: str = QUEUES) -> None:
         environment = os.environ | {
             "DATABASE_URL": database_url(),
             "REDIS_URL": broker,
@@ -65,7 +65,11 @@ class Worker:
         self._log = Path(name)
         with os.fdopen(number, "wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, *COMMAND, *QUEUES, *QUIET], cwd=ROOT, env=environment, stderr=log, stdout=log
+                [sys.executable, *COMMAND, "-Q", queues, "-l", "WARNING", *QUIET],
+                cwd=ROOT,
+                env=environment,
+                stderr=log,
+                stdout=log,
             )
 
     def wait_until_ready(self) -> None:
@@ -91,10 +95,15 @@ class Worker:
         self._log.unlink()
 
 
-@contextmanager
-def working(broker: str) -> Iterator[Worker]:
+def working(broker: str) -> AbstractContextManager[Worker]:
     """A worker that answers, for as long as the block runs."""
-    worker = Worker(broker)
+    return working_on(QUEUES, broker)
+
+
+@contextmanager
+def working_on(queues: str, broker: str) -> Iterator[Worker]:
+    """A worker for these queues alone."""
+    worker = Worker(broker, queues)
     try:
         worker.wait_until_ready()
         yield worker
