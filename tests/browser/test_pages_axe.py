@@ -77,6 +77,7 @@ PAGES = [
     "/p/maths/queue/",
     "/p/maths/scorers/",
     "/p/maths/scorers/sources/",
+    "/p/maths/scorers/evaluation/",
     "/p/maths/practice/",
     "/p/nowhere/",
 ]

@@ -85,10 +85,13 @@ def has_any(project: Project, against: Against) -> bool:
             return Gold.objects.filter(project=project, void=False, suspect=False).exists()
 
 
-def said_by(version: ScorerVersion, solutions: Sequence[int]) -> dict[int, Values]:
-    """A version's values of these solutions, by solution."""
-    rows = Score.objects.filter(version=version, solution_id__in=solutions)
-    return dict(rows.values_list("solution_id", "values"))
+def said_by(versions: Sequence[ScorerVersion], solutions: Sequence[int]) -> dict[int, dict[int, Values]]:
+    """The values of these solutions, by version and solution: one query."""
+    found: dict[int, dict[int, Values]] = {version.pk: {} for version in versions}
+    rows = Score.objects.filter(version__in=versions, solution_id__in=solutions)
+    for version, solution, values in rows.values_list("version_id", "solution_id", "values"):
+        found[version][solution] = values
+    return found
 
 
 _ABOUT = ("solution_id", "solution__problem_id", "solution__problem__text", "solution__answer_correct")

@@ -15,6 +15,8 @@ from annotator.queries.evaluation.known import Against, Known, has_any, known, s
 from annotator.scorers.builtin import shipped
 from annotator.scorers.builtin.fit import tune_threshold
 
+#: So many versions stand side by side at most.
+MOST_VERSIONS = 12
 TUNED = "tuned on what is evaluated: optimistic"
 
 
@@ -29,6 +31,7 @@ class Measured:
 
     scorer: str
     version: str
+    status: str
     measures: str
     against: Against
     threshold_from: str
@@ -63,14 +66,36 @@ def usual(project: Project) -> Against:
 
 def measured(version: ScorerVersion, against: Against, *, tuned: bool = False) -> Measured:
     """A constant number of queries. ``tuned``: with the threshold that is best on these very labels."""
-    return of_known(version, against, known(version.scorer.project, against), tuned=tuned)
+    solutions = known(version.scorer.project, against)
+    said = said_by([version], [each.solution for each in solutions])
+    return of_known(version, against, solutions, said[version.pk], tuned=tuned)
+
+
+def compared(project: Project, against: Against) -> list[Measured]:
+    """The newest versions of a project's scorers, by scorer, the newest first: those that scored anything known.
+
+    A constant number of queries.
+    """
+    solutions = known(project, against)
+    versions = list(
+        ScorerVersion.objects.filter(scorer__project=project)
+        .select_related("scorer")
+        .order_by("-pk")[:MOST_VERSIONS]
+    )
+    said = said_by(versions, [each.solution for each in solutions])
+    shown = sorted((each for each in versions if said[each.pk]), key=lambda one: (one.scorer.name, -one.pk))
+    return [of_known(version, against, solutions, said[version.pk]) for version in shown]
 
 
 def of_known(
-    version: ScorerVersion, against: Against, solutions: Sequence[Known], *, tuned: bool = False
+    version: ScorerVersion,
+    against: Against,
+    solutions: Sequence[Known],
+    said: Mapping[int, Values],
+    *,
+    tuned: bool = False,
 ) -> Measured:
-    """The same for solutions that were read before: one query."""
-    said = said_by(version, [each.solution for each in solutions])
+    """The same for solutions and values that were read before."""
     scored = [each for each in solutions if each.solution in said]
     threshold = version.threshold
     source = threshold_from(version)
@@ -82,6 +107,7 @@ def of_known(
     return Measured(
         scorer=version.scorer.name,
         version=version.version,
+        status=version.status,
         measures=version.measures,
         against=against,
         threshold_from=source,
@@ -136,6 +162,7 @@ def plain(one: Measured) -> dict[str, Any]:
     return {
         "scorer": one.scorer,
         "version": one.version,
+        "status": one.status,
         "measures": one.measures,
         "against": one.against.value,
         "solutions": one.found.solutions,
