@@ -7,6 +7,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
@@ -98,6 +99,17 @@ def someone_works(*, timeout: float) -> bool:
         return bool(current_app.control.ping(timeout=timeout, limit=1))
     except (OperationalError, redis.exceptions.RedisError, OSError):
         return False
+
+
+def queues_served(*, timeout: float) -> Counter[str] | None:
+    """How many workers that answer within ``timeout`` seconds take each queue; None where no broker can be reached."""
+    try:
+        with current_app.connection_for_write() as broker:
+            broker.ensure_connection(max_retries=0, timeout=timeout)
+        told = current_app.control.inspect(timeout=timeout).active_queues() or {}
+    except (OperationalError, redis.exceptions.RedisError, OSError):
+        return None
+    return Counter(queue["name"] for queues in told.values() for queue in queues)
 
 
 def claim(queue: str, *, lease_seconds: float = LEASE_SECONDS) -> Claimed | None:
