@@ -35,7 +35,12 @@ from annotator.scorers.builtin.training_data import problem_hash
 CHUNK = 1_000
 ADJUDICATED, CONSENSUS, HUMAN = "adjudicated", "consensus", "human"
 #: Kinds of scorers whose word may come before people's, in the order in which they are believed.
-AUTOMATIC: Mapping[str, str] = {"critic": "judge", "judge": "judge", "monte_carlo": "monte_carlo"}
+AUTOMATIC: Mapping[str, str] = {
+    "critic": "judge",
+    "generative": "judge",
+    "judge": "judge",
+    "monte_carlo": "monte_carlo",
+}
 #: What a label that no person gave weighs beside one that a person gave.
 AUTOMATIC_WEIGHT = 0.3
 #: Holdout solutions count from so many labels, unless a reviewer decided.
@@ -121,14 +126,16 @@ def holdout_size(project: Project) -> int:
 
 
 def _held_out(project: Project) -> QuerySet[Solution]:
-    solutions = Solution.objects.filter(project=project, problem__split=Split.HOLDOUT, gold=None)
+    solutions = Solution.objects.filter(
+        project=project, problem__split=Split.HOLDOUT, gold=None, superseded_at=None
+    )
     agreed = Q(consensus__state=Consensus.State.AGREED, consensus__n_annotations__gte=HOLDOUT_LABELS)
     told = solutions.filter(agreed | Exists(Adjudication.objects.filter(solution=OuterRef("pk"))))
     return told.filter(~Exists(_waiting()))
 
 
 def _train(project: Project) -> QuerySet[Solution]:
-    return Solution.objects.filter(project=project, problem__split=Split.TRAIN, gold=None)
+    return Solution.objects.filter(project=project, problem__split=Split.TRAIN, gold=None, superseded_at=None)
 
 
 def _speaking() -> QuerySet[Annotation]:
@@ -189,8 +196,9 @@ def _lessons(project: Project, chunk: Sequence[Solution], *, soft: bool = True) 
     others: dict[int, list[int]] = {}
     if soft and project.mode == Mode.FIRST_ERROR:
         said = _speaking().filter(solution_id__in=ids, stop__isnull=False).order_by("pk")
-        for pk, stop in said.values_list("solution_id", "stop"):
-            others.setdefault(pk, []).append(stop)
+        for pk, theirs in said.values_list("solution_id", "stop"):
+            if theirs is not None:
+                others.setdefault(pk, []).append(theirs)
     found = []
     for one in chunk:
         steps = tuple(map(Step.from_json, one.steps))
@@ -224,11 +232,11 @@ def _agreed(
     `all_steps` it is that of the least sure step, and weighs the whole solution.
     """
     source = HUMAN if consensus.n_annotations == 1 else CONSENSUS
-    checked = soft and consensus.method != PLURALITY and consensus.posterior is not None
-    if checked and consensus.method == LATENT_STOP and consensus.stop is not None:
+    posterior = consensus.posterior if soft and consensus.method != PLURALITY else None
+    if posterior is not None and consensus.method == LATENT_STOP and consensus.stop is not None:
         judged = [step.judged for step in steps]
-        return soft_targets(consensus.stop, judged, consensus.posterior, others), 1.0, source
-    weight = round(consensus.posterior, 3) if checked and consensus.method == DAWID_SKENE else 1.0
+        return soft_targets(consensus.stop, judged, posterior, others), 1.0, source
+    weight = round(posterior, 3) if posterior is not None and consensus.method == DAWID_SKENE else 1.0
     return _plain(project, steps, consensus.labels, consensus.stop), weight, source
 
 

@@ -138,7 +138,7 @@ def _page(
     access.require(actor, Verb.MANAGE)
     project = project_of(actor.project_id)
     forms = [
-        (name, pk, PricesForm(initial=known, auto_id=f"id_{pk}_%s"))
+        (name, pk, PricesForm(initial=dict(known), auto_id=f"id_{pk}_%s"))
         if priced is None or priced[0] != pk
         else (name, pk, priced[1])
         for pk, name, known in prices_of(project)
