@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import orjson
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
@@ -25,13 +26,15 @@ from annotator.core.intervals import Figure
 from annotator.core.promotion import Answer
 from annotator.jobs import Claimed
 from annotator.models import AuditEvent, Scorer, ScorerVersion
-from annotator.queries.training_labels import Lesson, Snapshot, holdout, snapshot, stop_of
+from annotator.queries.training_labels import Lesson, Snapshot, holdout, labels_of, snapshot, stop_of
 from annotator.queries.training_state import DONE, FAILED, NOTHING, RUNNING, TrainingState, keep_state
+from annotator.scorers import FOLDERS
 from annotator.scorers.base import Scorer as RunningScorer
 from annotator.scorers.breaker import CircuitOpen
 from annotator.scorers.builtin.fit import Example, NothingToLearn
 from annotator.scorers.endpoint import EndpointRefused
 from annotator.scorers.http import RequestFailed
+from annotator.scorers.local.folders import model_folder
 from annotator.scorers.remote import InvalidSettings
 from annotator.scorers.trainers import FOLDS, TRAINERS, Trained
 
@@ -75,8 +78,14 @@ class _Watch:
 def run(*, job: Claimed) -> None:
     """Train the scorer that the job names, and let the challenger meet the champion. Raises LeaseLost."""
     scorer = Scorer.objects.select_related("project", "champion").get(pk=job.payload["scorer_id"])
-    began = timezone.now().isoformat()
-    watch = _Watch(job, scorer, TrainingState(RUNNING, why=str(job.payload.get("why", "")), started=began))
+    # Counted first: a run that fails is not begun again by itself before something is new.
+    begun = TrainingState(
+        RUNNING,
+        why=str(job.payload.get("why", "")),
+        started=timezone.now().isoformat(),
+        labels=labels_of(scorer.project),
+    )
+    watch = _Watch(job, scorer, begun)
     watch.tell("labels", 0, 0)
     try:
         _run(scorer, watch)
@@ -174,7 +183,7 @@ def _train(
     trained = TRAINERS[scorer.kind](
         _examples(labels.people),
         _examples(labels.automatic),
-        scorer.config,
+        _config(scorer, key),
         seed=SEED,
         progress=watch.tell,
     )
@@ -195,6 +204,15 @@ def _train(
         "problems": sorted({one.problem_hash for one in (*labels.people, *labels.automatic)}),
     }
     return _store(scorer, parent, trained, training, watch)
+
+
+def _config(scorer: Scorer, key: str) -> Mapping[str, Any]:
+    """The scorer's settings; for a model from a folder also which one, and a new one beside it. Raises
+    InvalidSettings."""
+    if scorer.kind not in FOLDERS:
+        return dict(scorer.config)
+    base = model_folder(scorer.config.get("path"), settings.STEPMARK_MODEL_FOLDERS)
+    return {**scorer.config, "base": str(base), "out": str(base.with_name(f"{base.name}-{key[:12]}"))}
 
 
 def _examples(lessons: Sequence[Lesson]) -> list[Example]:

@@ -15,9 +15,10 @@ import numpy as np
 import orjson
 
 from annotator.core.labels import NO_ERROR
-from annotator.core.uncertainty import predicted_stop
+from annotator.core.uncertainty import EVEN_ODDS, predicted_stop
 from annotator.scorers import builtin
 from annotator.scorers.builtin.fit import Example, Model, NothingToLearn, Weights, features, fit
+from annotator.scorers.local.trainer import PARTS, Lessons, taught
 
 #: Parts that the examples are cut into, by problem, to see what was learnt on what was not shown.
 FOLDS = 5
@@ -133,5 +134,22 @@ def _values(weights: Weights, example: Example) -> list[float | None]:
     return [next(said) if step.judged else None for step in example.steps]
 
 
+def train_local(
+    people: Sequence[Example],
+    automatic: Sequence[Example],
+    config: Mapping[str, Any],
+    *,
+    seed: int,
+    progress: Progress,
+) -> Trained:
+    """Heads on a transformer, from the folder ``config["base"]`` into ``config["out"]``; see local/trainer.py."""
+    part = (_folds(people, seed) % PARTS).tolist()
+    model, values = taught(Lessons(people, automatic, part), config, seed=seed, progress=progress)
+    threshold = float(config.get("threshold", EVEN_ODDS))
+    stops = [predicted_stop(one, threshold) for one in values]
+    stages = ["automatic", "people"] if automatic else ["people"]
+    return Trained(str(model).encode(), "folder", str(config["base"]), stages, values, stops)
+
+
 #: Kinds that can be trained here.
-TRAINERS: Mapping[str, Trainer] = {"builtin": train_builtin}
+TRAINERS: Mapping[str, Trainer] = {"builtin": train_builtin, "local": train_local}

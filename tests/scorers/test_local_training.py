@@ -92,6 +92,16 @@ def scores(folder: Path, given: Sequence[Example]) -> list[Scored]:
     return [one for one in found if isinstance(one, Scored)]
 
 
+def said_of(found: Sequence[Scored], wanted: float) -> list[float]:
+    """Values of all steps whose label is this."""
+    return [
+        value
+        for one, example in zip(found, examples(), strict=True)
+        for value, target in zip(one.values, example.targets, strict=True)
+        if target == wanted and value is not None
+    ]
+
+
 @pytest.mark.parametrize("rank", [0, 4])
 def test_it_learns_what_the_labels_say_and_the_exported_model_scores_the_same(
     base: Path, tmp_path: Path, rank: int, monkeypatch: pytest.MonkeyPatch
@@ -125,19 +135,8 @@ def test_it_learns_what_the_labels_say_and_the_exported_model_scores_the_same(
     most = max(abs(value - wanted) for value, wanted in pairs)
     logging.getLogger(__name__).info("largest difference %.1e", most)  # --log-cli-level=INFO shows it
     assert most < 2e-5
-    right = [
-        value
-        for one, example in zip(found, examples(), strict=True)
-        for value, target in zip(one.values, example.targets, strict=True)
-        if target == 1.0
-    ]
-    wrong = [
-        value
-        for one, example in zip(found, examples(), strict=True)
-        for value, target in zip(one.values, example.targets, strict=True)
-        if target == 0.0
-    ]
-    assert min(filter(None, right)) > max(filter(None, wrong))
+    right, wrong = said_of(found, 1.0), said_of(found, 0.0)
+    assert min(right) > max(wrong)
     assert all(width is not None and width > 0 for width in found[0].spread[1:])
 
 

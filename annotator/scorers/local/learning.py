@@ -31,6 +31,7 @@ from annotator.scorers.local.training import (
     TrainingCancelled,
     TrainingSettings,
 )
+from annotator.scorers.remote import InvalidSettings
 
 #: What finished, beside the model, so that a second call returns it.
 RESULT = "result.json"
@@ -60,7 +61,12 @@ class Run:
         self, examples: Sequence[Example], *, cancelled: Callable[[], bool], progress: Progress
     ) -> Trained:
         """From the examples to the model in its folder; see `training.train`."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidSettings(
+                f"Training can't write to {self.folder.parent}: {error.strerror}."
+            ) from error
         finished = self._finished()
         if finished is not None:
             return finished
