@@ -244,6 +244,22 @@ def test_the_file_has_every_step_and_runs_nothing(
     }
 
 
+def test_exports_can_be_limited_to_what_both_agree_on(
+    people: People, project: Project, rolling: ScorerVersion, judge: ScorerVersion
+) -> None:
+    for other in (1, -1):
+        solution = make.work(project, texts=["One.", "So 3 + 4 = 8.", "Three."]).solution
+        for version, stop in ((judge, 1), (rolling, other)):
+            says(version, solution, [0.9 if stop == -1 or at < stop else 0.0 for at in range(3)])
+    exports = people.manager.get("/p/maths/exports/").content.decode()
+    assert all(f'name="{name}"' in exports for name in ("automatic", "checks"))
+
+    choice = {"format": "native", "labels": "automatic", "automatic": "agree", "checks": "contradicted"}
+    response = people.manager.get("/p/maths/exports/download", choice)
+    (line,) = b"".join(response.streaming_content).splitlines()
+    assert orjson.loads(line)["label_source"] == "judge+monte_carlo"
+
+
 def test_there_is_no_other_kind_of_file(people: People) -> None:
     assert people.manager.get(f"{PAGE}steps.xml").status_code == 404
 
