@@ -225,6 +225,21 @@ def test_nothing_begins_by_itself_for(project: Project, scorer: Scorer, change: 
     assert due(project, every=1, hours=1) == 0
 
 
+def test_a_run_that_failed_is_not_begun_again_before_something_is_new(
+    project: Project, scorer: Scorer
+) -> None:
+    Scorer.objects.filter(pk=scorer.pk).update(config={"weights": "{}"})
+    labelled(project)
+    assert due(project, every=1) == 1
+    job = taken()
+    trained(job)
+    jobs.finish(job)
+    assert said(scorer)[0] == "failed"
+    assert due(project, every=1) == 0
+    labelled(project)
+    assert due(project, every=1) == 1
+
+
 def test_labels_of_holdout_and_gold_begin_nothing(project: Project) -> None:
     labelled(project, n=3, holdout=True)
     solution = labelled(project)
