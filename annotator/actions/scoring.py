@@ -20,7 +20,7 @@ from annotator import jobs
 from annotator.actions import access, circuits, kept_weights, ordering, reordering, rollouts
 from annotator.actions.access import Actor, Verb
 from annotator.actions.score_rows import keep
-from annotator.core.solutions import Step
+from annotator.actions.scoring_inputs import inputs_for
 from annotator.jobs import Claimed, enqueue, extend
 from annotator.models import (
     AuditEvent,
@@ -30,7 +30,7 @@ from annotator.models import (
     ScorerVersion,
     Solution,
 )
-from annotator.scorers import LOCAL_QUEUE, REMOTE_KINDS, REMOTE_QUEUE, make, queue_of
+from annotator.scorers import LOCAL_QUEUE, REMOTE_KINDS, REMOTE_QUEUE, RUBRIC_KINDS, make, queue_of
 from annotator.scorers.base import CORRECTNESS, Scored, ScoringCancelled, ScoringInput
 from annotator.scorers.base import ScoreFailure as Failure
 from annotator.scorers.base import Scorer as RunningScorer
@@ -81,7 +81,10 @@ def running(scorer: Scorer) -> RunningScorer:
 
     Raises InvalidSettings or EndpointRefused.
     """
-    return made_of(scorer.kind, kept_weights.config_of(scorer))
+    config = kept_weights.config_of(scorer)
+    if scorer.kind in RUBRIC_KINDS and scorer.project_id:
+        config = {"error_types": scorer.project.error_types, **config}
+    return made_of(scorer.kind, config)
 
 
 def made_of(kind: str, config: Mapping[str, Any]) -> RunningScorer:
@@ -288,7 +291,7 @@ def _score_all(
     )
     written, left = 0, dict[int, str]()
     for batch in _chunks(list(wanted), BATCH_SIZE):
-        inputs = [ScoringInput(one.problem.text, tuple(map(Step.from_json, one.steps))) for one in batch]
+        inputs = inputs_for(found, batch)
         try:
             results = rollouts.score(found, version, batch, inputs, _unwanted(job))
         except ScoringCancelled:

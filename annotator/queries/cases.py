@@ -13,6 +13,7 @@ from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, 
 from django.utils import timezone
 
 from annotator.models import AdjudicationCase, Annotation, Project, Score, Solution, Split
+from annotator.queries.case_critics import CriticOpinion, critics
 from annotator.queries.workbench import ProjectView, project_view
 from annotator.scorers.base import CORRECTNESS
 
@@ -108,6 +109,8 @@ class CaseView:
     authors: Sequence[Author]
     scorer: str
     predicted_stop: int | None
+    #: What chat models wrote; empty where the case is blind.
+    critics: Sequence[CriticOpinion]
     why: str
     note: str
     decided_by: str
@@ -188,7 +191,8 @@ def case_view(*, case_id: int) -> CaseView:
     solution, decided = case.solution, case.closed_at is not None
     made = case.decisions.select_related("member").order_by("-decided_at", "-pk").first()
     annotations = _annotations(case) if decided or not case.blind else []
-    score = None if _scores_hidden(case, decided=decided) else _score(solution, case.project)
+    hidden = _scores_hidden(case, decided=decided)
+    score = None if hidden else _score(solution, case.project)
     problem = solution.problem
     return CaseView(
         id=case.pk,
@@ -207,6 +211,7 @@ def case_view(*, case_id: int) -> CaseView:
         ],
         scorer=f"{score.version.scorer.name} {score.version.version}" if score else "",
         predicted_stop=score.predicted_stop if score else None,
+        critics=[] if hidden else critics(solution),
         why=made.reason if made else "",
         note=made.note if made else "",
         decided_by=made.member.pseudonym if made else "",

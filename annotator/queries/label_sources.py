@@ -43,5 +43,5 @@ def _said(*sources: str) -> QuerySet[Score]:
 
 def consensus_kept(project: Project) -> Kept:
     """How many solutions the consensus filter keeps: two queries."""
-    mine = Solution.objects.filter(project=project)
+    mine = Solution.objects.filter(project=project, superseded_at=None)
     return Kept(where_both_speak(mine).count(), where_both_agree(mine).count())

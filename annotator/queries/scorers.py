@@ -7,10 +7,23 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models.functions import Now
+from django.db.models import FloatField, Sum
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, Now
 from django.utils import timezone
 
-from annotator.models import Job, Project, QueueRow, Score, ScoreFailure, Scorer, ScorerVersion, Solution
+from annotator.models import (
+    Job,
+    Project,
+    QueueRow,
+    Score,
+    ScoreDetail,
+    ScoreFailure,
+    Scorer,
+    ScorerVersion,
+    Solution,
+)
+from annotator.scorers import CHAT_KINDS
 
 #: Throughput is told by the newest scores, so many of them, while the last is no older than this.
 RECENT, FRESH_SECONDS = 200, 60.0
@@ -48,6 +61,9 @@ class Standing:
     seconds_left: float | None
     circuit: Mapping[str, Any]
     failures: Sequence[Failures]
+    #: Answers of a chat model, and how many of them held no verdict; 0 for other kinds.
+    answers: int = 0
+    unparsed: int = 0
 
     @property
     def missing(self) -> int:
@@ -105,7 +121,7 @@ class Overview:
 
 def overview(project: Project) -> Overview:
     """A few queries for each scorer, whatever the number of solutions."""
-    total = Solution.objects.filter(project=project).count()
+    total = Solution.objects.filter(project=project, superseded_at=None).count()
     jobs = Job.objects.filter(project=project).exclude(state=Job.State.FAILED)
     standing_by = QueueRow.objects.filter(project=project).versions()
     serving = set(ScorerVersion.objects.filter(pk__in=standing_by).values_list("scorer", flat=True))
@@ -143,7 +159,7 @@ def _standing(scorer: Scorer, total: int, serving: Collection[int]) -> Standing:
         paused=scorer.paused,
         serves=scorer.pk in serving,
         version=version.version if version else "",
-        scored=scored,
+        scored=min(scored, total),
         failed=failed,
         total=total,
         waiting=jobs.exclude(subject=f"scorer {scorer.pk} look").count(),
@@ -151,7 +167,16 @@ def _standing(scorer: Scorer, total: int, serving: Collection[int]) -> Standing:
         seconds_left=missing / rate if rate and missing else None,
         circuit=scorer.circuit,
         failures=_failures(version) if failed and version else [],
+        **(unparsed_of(version) if version and scorer.kind in CHAT_KINDS else {}),
     )
+
+
+def unparsed_of(version: ScorerVersion) -> dict[str, int]:
+    """How many answers a chat model gave, and how many of them could not be read."""
+    rows = ScoreDetail.objects.filter(score__version=version)
+    named = {"answers": "votes", "unparsed": "unparsed"}
+    sums = {name: Sum(Cast(KeyTextTransform(key, "usage"), FloatField())) for name, key in named.items()}
+    return {name: int(found or 0) for name, found in rows.aggregate(**sums).items()}
 
 
 def _per_second(version: ScorerVersion) -> float | None:

@@ -21,10 +21,14 @@ MEASURES = frozenset({CORRECTNESS, UTILITY})
 
 @dataclass(frozen=True, slots=True)
 class ScoringInput:
-    """What a scorer may see of a solution: the problem's text, and all steps, context included."""
+    """What a scorer may see of a solution: the problem's text, and all steps, context included.
+
+    ``images`` are the problem's pictures as data URLs, for scorers that say ``wants_images``.
+    """
 
     problem: str
     steps: tuple[Step, ...]
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

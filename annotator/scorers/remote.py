@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import orjson
 
@@ -42,6 +42,7 @@ POLL_SECONDS = 0.2
 #: Two probabilities that came through bfloat16 may miss one by this much.
 ROUNDING = 0.02
 
+Entry = TypeVar("Entry")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
@@ -284,7 +285,7 @@ def _brief(row: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def over_steps(item: ScoringInput, judged: Sequence[float | None]) -> tuple[float | None, ...]:
+def over_steps(item: ScoringInput, judged: Sequence[Entry | None]) -> tuple[Entry | None, ...]:
     """Entries of judged steps, spread over all steps with None at context. The lengths must fit."""
     entries = iter(judged)
     return tuple(next(entries) if step.judged else None for step in item.steps)

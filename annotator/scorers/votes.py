@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotator.core.labels import NO_ERROR
+from annotator.scorers.chat import answer_text, tokens_told
 
 Vote = Mapping[int, float]
 
@@ -40,20 +41,13 @@ def read_vote(choice: Mapping[str, Any], paragraphs: int) -> Vote | None:
     return _soft(choice, paragraphs, named) or {named: 1.0}
 
 
-def answer_text(choice: Mapping[str, Any]) -> str:
-    """What the model said, without what it thought before."""
-    message = choice.get("message")
-    content = message.get("content") if isinstance(message, Mapping) else None
-    return content.rpartition("</think>")[2] if isinstance(content, str) else ""
-
-
 def _last_boxed(text: str) -> re.Match[str] | None:
     return max(_BOXED.finditer(text), key=lambda match: match.start(), default=None)
 
 
 def _soft(choice: Mapping[str, Any], paragraphs: int, named: int) -> Vote | None:
     """Shares of the alternatives at the token of the answer, or None where they aren't told or say too little."""
-    tokens = _told(choice)
+    tokens = tokens_told(choice)
     match = _last_boxed("".join(text for text, _ in tokens))
     if match is None or paragraphs > _ONE_DIGIT or int(match["answer"].replace("−", "-")) != named:
         return None
@@ -63,17 +57,6 @@ def _soft(choice: Mapping[str, Any], paragraphs: int, named: int) -> Vote | None
         if end > place:
             return _shares(alternatives, text[: place - start], paragraphs)
     return None
-
-
-def _told(choice: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Each token with its alternatives and their log-probabilities; empty where the shape is another."""
-    try:
-        return [
-            (str(one["token"]), [(str(a["token"]), float(a["logprob"])) for a in one["top_logprobs"]])
-            for one in choice["logprobs"]["content"]
-        ]
-    except (KeyError, TypeError, ValueError):
-        return []
 
 
 def _shares(alternatives: Sequence[tuple[str, float]], before: str, paragraphs: int) -> Vote | None:

@@ -13,18 +13,24 @@ from annotator.core.uncertainty import ACTPRM_PRED, ACTPRM_STD
 from annotator.models import Project
 
 KINDS = [
+    ("builtin_refined", _("Built-in, refined by a small language model")),
     ("vllm", _("PRM behind vLLM (/pooling)")),
     ("sglang", _("PRM behind SGLang (/v1/score)")),
     ("critic", _("Chat model as critic (OpenAI-compatible)")),
+    ("generative", _("Generative PRM: a verdict on each step (OpenAI-compatible)")),
+    ("judge", _("Chat model as judge with the project's kinds of error")),
     ("monte_carlo", _("Monte-Carlo continuations (utility, not correctness)")),
     ("local", _("PRM on this machine (PyTorch)")),
 ]
 SERVER = ("url", "model", "key_env", "timeout", "concurrency")
 #: Settings that each kind has; the threshold is everybody's.
 OWN: Mapping[str, tuple[str, ...]] = {
+    "builtin_refined": (),
     "vllm": (*SERVER, "family", "pooling"),
     "sglang": (*SERVER, "family"),
     "critic": (*SERVER, "votes", "max_tokens"),
+    "generative": (*SERVER, "style", "votes", "max_tokens"),
+    "judge": (*SERVER, "votes", "max_tokens"),
     "monte_carlo": (*SERVER, "rollouts", "mode", "estimate", "prompt", "max_tokens"),
     "local": ("path", "family", "device", "dtype", "max_tokens", "separator"),
 }
@@ -103,7 +109,21 @@ class ConfigForm(forms.Form):
         max_length=10, required=False, label=_("Pooling"), help_text=_("vLLM: step or all")
     )
     votes = forms.IntegerField(
-        required=False, min_value=1, max_value=64, label=_("Votes"), help_text=_("critic: answers a solution")
+        required=False,
+        min_value=1,
+        max_value=64,
+        label=_("Votes"),
+        help_text=_("critic, generative PRM, judge: answers to each question"),
+    )
+    style = forms.ChoiceField(
+        choices=[
+            ("", _("step by step, with reasons")),
+            ("direct", _("step by step, Yes or No alone")),
+            ("whole", _("all steps at once")),
+        ],
+        required=False,
+        label=_("Asked"),
+        help_text=_("generative PRM"),
     )
     rollouts = forms.IntegerField(
         required=False,

@@ -37,9 +37,15 @@ def tokens(text: str) -> list[int]:
 
 
 def text_of(body: dict[str, Any]) -> str:
-    return "\n".join(one["content"] for one in body.get("messages", [])) or "\n".join(
-        body.get("items", [body.get("prompt", "")])
-    )
+    said = [part for one in body.get("messages", []) for part in _parts(one["content"])]
+    return "\n".join(said) or "\n".join(body.get("items", [body.get("prompt", "")]))
+
+
+def _parts(content: Any) -> list[str]:
+    """A message's words: a text, or the texts among its parts."""
+    if isinstance(content, str):
+        return [content]
+    return [part["text"] for part in content if part["type"] == "text"]
 
 
 def pairs(count: int, fault: str | None) -> list[list[Any]]:
@@ -81,8 +87,13 @@ def score(body: dict[str, Any], fault: str | None) -> dict[str, Any]:
 
 
 def chat(body: dict[str, Any], _: str | None) -> dict[str, Any]:
-    """As many of the told answers as were asked for, or one where the server draws no more."""
-    answers = state["answers"]
+    """As many of the told answers as were asked for, or one where the server draws no more.
+
+    ``by_words`` tells other answers to questions that hold certain words.
+    """
+    asked = text_of(body)
+    told = (told for words, told in state.get("by_words", {}).items() if words in asked)
+    answers = next(told, state["answers"])
     count = 1 if state.get("one_at_a_time") else body["n"]
     start = body["seed"] if state.get("one_at_a_time") else 0
     chosen = [answers[(start + i) % len(answers)] for i in range(count)]

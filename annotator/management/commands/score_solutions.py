@@ -14,7 +14,9 @@ from annotator.actions import access, scoring
 from annotator.actions.scoring import Asked, NoSuchScorer
 from annotator.jobs import someone_works
 from annotator.management.base import Bar, StepmarkCommand, unusable
-from annotator.models import Job, Project, Score, ScoreFailure, Scorer, Solution
+from annotator.models import Job, Project, Score, ScoreFailure, Scorer, ScorerVersion, Solution
+from annotator.queries.scorers import unparsed_of
+from annotator.scorers import CHAT_KINDS
 
 #: Without a sign of life for this long, waiting ends.
 PATIENCE = 5.0
@@ -65,6 +67,7 @@ class Command(StepmarkCommand):
             "steps": _steps(asked),
             "failed": state.failed,
             "seconds": round(time.monotonic() - started, 2),
+            **_unparsed(asked),
         }
         if state.done and state.missing:
             self.say(_why_missing(project, state.missing))
@@ -112,13 +115,19 @@ def _state(project: Project, asked: Asked) -> State:
     return State(
         scored=Score.objects.filter(version_id=asked.version_id).count(),
         failed=ScoreFailure.objects.filter(version_id=asked.version_id).count(),
-        total=Solution.objects.filter(project=project).count(),
+        total=Solution.objects.filter(project=project, superseded_at=None).count(),
         open_jobs=Job.objects.filter(
             project=project, kind__in=["scoring.score_batch", "queueing.reprioritize"]
         )
         .exclude(state=Job.State.FAILED)
         .count(),
     )
+
+
+def _unparsed(asked: Asked) -> dict[str, int]:
+    """For a chat model: how many of its answers held no verdict."""
+    version = ScorerVersion.objects.select_related("scorer").get(pk=asked.version_id)
+    return unparsed_of(version) if version.scorer.kind in CHAT_KINDS else {}
 
 
 def _why_missing(project: Project, missing: int) -> str:

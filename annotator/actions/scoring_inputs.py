@@ -1,0 +1,34 @@
+"""What a scorer is shown of solutions: text and steps, and pictures where it looks at them."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+from annotator.core.solutions import Step
+from annotator.models import Attachment, Solution
+from annotator.scorers.base import Scorer, ScoringInput
+
+
+def inputs_for(scorer: Scorer, batch: Sequence[Solution]) -> list[ScoringInput]:
+    """One input a solution, in order. One query more where the scorer wants pictures and a problem has some."""
+    shown: dict[str, str] = {}
+    if getattr(scorer, "wants_images", False):
+        named = {image["sha256"] for one in batch for image in one.problem.images}
+        shown = _as_urls(batch[0].project_id, named) if named else {}
+    return [
+        ScoringInput(
+            one.problem.text,
+            tuple(map(Step.from_json, one.steps)),
+            tuple(shown[image["sha256"]] for image in one.problem.images if image["sha256"] in shown),
+        )
+        for one in batch
+    ]
+
+
+def _as_urls(project_id: int, named: set[str]) -> dict[str, str]:
+    rows = Attachment.objects.filter(project_id=project_id, sha256__in=named)
+    return {
+        sha256: f"data:{media_type};base64,{base64.b64encode(bytes(data)).decode()}"
+        for sha256, media_type, data in rows.values_list("sha256", "media_type", "data")
+    }
