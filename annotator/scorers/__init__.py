@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from annotator.scorers import builtin, critic, local, monte_carlo, sglang, vllm
+from annotator.scorers import builtin, critic, generative, judge, local, monte_carlo, sglang, vllm
 from annotator.scorers.base import Scorer, ScorerFactory
 
 #: Scorers that run in the worker, and those behind a server: what makes one from its stored settings.
-LOCAL: Mapping[str, ScorerFactory] = {"builtin": builtin.make}
+LOCAL: Mapping[str, ScorerFactory] = {"builtin": builtin.make, "builtin_refined": builtin.refine}
 REMOTE: Mapping[str, Callable[..., Scorer]] = {
     "vllm": vllm.make,
     "sglang": sglang.make,
     "critic": critic.make,
+    "generative": generative.make,
+    "judge": judge.make,
     "monte_carlo": monte_carlo.make,
 }
 #: Scorers whose weights are read from a folder of this machine.
 FOLDERS: Mapping[str, Callable[..., Scorer]] = {"local": local.make}
+#: Chat models, whose answers are words that may hold no verdict.
+CHAT_KINDS = frozenset({"critic", "generative", "judge"})
+#: Scorers whose question names the project's kinds of error.
+RUBRIC_KINDS = frozenset({"generative", "judge"})
 #: Scorers whose values are no probabilities of being correct: they order no queue.
 UTILITY_KINDS = frozenset({"monte_carlo"})
 KINDS = frozenset({*LOCAL, *REMOTE, *FOLDERS})
