@@ -167,7 +167,7 @@ def report(
     kept, correct = values[use], table.correct[use].astype(np.bool_)
     files = {}
     for number, file in enumerate(study.names):
-        chosen = np.flatnonzero((study.part == number) & all_of_them)
+        chosen = np.flatnonzero((study.part == number) & all_of_them).tolist()
         files[file] = evaluation.processbench_f1(
             [predicted[i] for i in chosen], [stops[i] for i in chosen], table.group[chosen]
         )
