@@ -88,26 +88,17 @@ def expected_mistakes(values: Rows, found: Endings, threshold: Floats) -> Floats
     return _sums(values, np.where(called, found.reached - found.wrong, found.wrong))
 
 
-def wrong_stop(found: Endings, said: Endings | None = None) -> Floats:
-    """Probability that the scorer's most probable stop is not the human one, (n,): least confidence.
+def wrong_stop(found: Endings) -> Floats:
+    """Probability that the most probable ending is not the true one, (n,): least confidence.
 
     Lewis and Gale 1994; for sequences Culotta and McCallum 2005.
-
-    ``said``: what the scorer itself thinks, where ``found`` knows more than it does (the answers).
 
     >>> wrong_stop(endings(Rows.of_lists([[0.9, 0.6]]))).round(2).tolist()
     [0.46]
     """
-    own = found if said is None else said
-    best = own.none.copy()
-    np.maximum.at(best, own.rows.row, own.wrong)
-    at_step = (own.wrong == best[own.rows.row]) & (best > own.none)[own.rows.row]
-    # Of two equal steps the first is the stop.
-    again = np.cumsum(at_step) - at_step
-    first = np.r_[True, own.rows.row[1:] != own.rows.row[:-1]][: len(again)]
-    at_step &= again == again[first][own.rows.row]
-    right = np.where(best > own.none, _sums(own.rows, np.where(at_step, found.wrong, 0.0)), found.none)
-    return 1.0 - right
+    best = found.none.copy()
+    np.maximum.at(best, found.rows.row, found.wrong)
+    return 1.0 - best
 
 
 def information(found: Endings, spread: Rows) -> Floats:

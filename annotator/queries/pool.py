@@ -139,22 +139,23 @@ class _Said:
         return columns | self._worths(block, probabilities, threshold)
 
     def _worths(self, block: Block, probabilities: Rows, threshold: Floats) -> dict[str, Floats]:
-        """What judging each solution is worth by step, with what is known of its answer; NaN where no strategy asks or
-        no step is judged."""
+        """What judging each solution is worth by step; NaN where no strategy asks or no step is judged."""
         found = {name: np.full(len(block.id), np.nan) for name in WORTHS}
         if not self._asked:
             return found
-        said = worth.endings(probabilities)
-        known = worth.endings(probabilities, block.answer)
+        plainly = worth.endings(probabilities)
         for name in self._asked:
+            said = plainly
             match Strategy(name):
                 case Strategy.MISTAKES:
-                    whole = worth.expected_mistakes(block.values, known, threshold)
+                    # Only here: labels that are picked by the answer teach a scorer, which never sees it, wrongly.
+                    said = worth.endings(probabilities, block.answer)
+                    whole = worth.expected_mistakes(block.values, said, threshold)
                 case Strategy.GAIN:
-                    whole = worth.wrong_stop(known, said)
+                    whole = worth.wrong_stop(said)
                 case _:
-                    whole = worth.information(known, block.spread)
-            found[name] = np.divide(whole, known.steps, out=found[name], where=known.steps > 0.0)
+                    whole = worth.information(said, block.spread)
+            np.divide(whole, said.steps, out=found[name], where=said.steps > 0.0)
         return found
 
 

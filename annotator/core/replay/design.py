@@ -24,8 +24,8 @@ def design(table: Table, value: Floats, bought: Bools, pool: Ints, budget: float
     """Solutions of the pool to buy next, in order, whose true cost fits the budget; values (steps,) in [0, 1]."""
     rows = standardised(table.rows)
     weight = np.clip(value * (1.0 - value), LEAST_VARIANCE, 0.25)
-    known = table.known_endings(value)
-    reached, expected = known.reached, table.expected_cost(known)
+    said = table.endings(value)
+    reached, expected = said.reached, table.expected_cost(said)
     inside = np.isin(table.owner, pool)
     taught = bought[table.owner] & table.at_risk
     information = np.diag(np.r_[np.full(rows.shape[1] - 1, RIDGE), 1e-2]) + gram(rows[taught], weight[taught])

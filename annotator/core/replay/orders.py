@@ -87,7 +87,7 @@ def preference(order: Order, now: Standing) -> Floats:
         return np.zeros(len(table))
     value = now.fitted.value
     rows, limits = table.ragged(value), np.full(len(table), now.fitted.threshold)
-    known = table.known_endings(value)
+    said = table.endings(value)
     match order:
         case Order.UNCERTAINTY:
             return mean_entropies(rows, at_risk(rows, limits))
@@ -95,9 +95,11 @@ def preference(order: Order, now: Standing) -> Floats:
             doubt = np.where(at_risk(rows, limits), entropies(value), 0.0)
             return np.asarray(np.maximum.reduceat(doubt, table.start))
         case Order.MISTAKES:
-            worth = expected_mistakes(rows, known, limits)
+            # Only here: labels that are picked by the answer teach a scorer, which never sees it, wrongly.
+            said = table.known_endings(value)
+            worth = expected_mistakes(rows, said, limits)
         case Order.GAIN:
-            worth = wrong_stop(known, table.endings(value))
+            worth = wrong_stop(said)
         case _:
-            worth = information(known, table.ragged(now.fitted.members.std(axis=0)))
-    return worth / table.expected_cost(known)
+            worth = information(said, table.ragged(now.fitted.members.std(axis=0)))
+    return worth / table.expected_cost(said)

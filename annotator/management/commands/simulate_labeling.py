@@ -51,7 +51,7 @@ class Command(StepmarkCommand):
         parser.add_argument(
             "--answers",
             action="store_true",
-            help="orders may know whether the final answer is right (the scorer never does)",
+            help="the strategy mistakes may know whether the final answer is right (the scorer never does)",
         )
         parser.add_argument("--project", metavar="SLUG", help="budgets also in seconds, at its people's pace")
         parser.add_argument("--plot", type=Path, metavar="PATH", help="write the curves as an SVG file")
