@@ -38,6 +38,10 @@ class Into:
     pictures: RowPictures | None = None
 
 
+#: What a chunk holds: rows that are ready, rows that wait for their pictures, and those that are not imported.
+Row = Prepared | ImportRow | RowError
+
+
 @dataclass
 class Outcome:
     """What became of a chunk's rows; read = imported + duplicates + len(refused)."""
@@ -49,7 +53,24 @@ class Outcome:
     refused: list[RowError] = field(default_factory=list)
 
 
-def write(rows: Sequence[ImportRow | RowError], into: Into) -> Outcome:
+def ready(row: ImportRow | RowError, into: Into) -> Row:
+    """A row as far as it can be brought without the database, so that this is done while the chunk before is written.
+
+    What names pictures stays as it is.
+    """
+    if isinstance(row, RowError) or row.record.problem.images:
+        return row
+    return _ready(row, into)
+
+
+def _ready(row: ImportRow, into: Into) -> Prepared | RowError:
+    made = prepare(row, into.project, into.labels_as)
+    if isinstance(made, RowError):
+        return replace(made, part=row.part, given=row.given)
+    return replace(made, cells=_solution_cells(made))
+
+
+def write(rows: Sequence[Row], into: Into) -> Outcome:
     """Write one chunk in the caller's transaction. Raises IntegrityError where somebody else wrote the same solution
     meanwhile: roll back and do it again.
 
@@ -74,19 +95,23 @@ def write(rows: Sequence[ImportRow | RowError], into: Into) -> Outcome:
     return Outcome(len(rows), len(written), len(again), updated, refused)
 
 
-def _prepare(rows: Sequence[ImportRow | RowError], into: Into) -> tuple[list[Prepared], list[RowError]]:
+def _prepare(rows: Sequence[Row], into: Into) -> tuple[list[Prepared], list[RowError]]:
     prepared: list[Prepared] = []
     refused: list[RowError] = []
-    for given in rows:
-        row = given
-        if isinstance(row, ImportRow) and row.record.problem.images and into.pictures is not None:
-            row = into.pictures.resolved(row)
-        made = row if isinstance(row, RowError) else prepare(row, into.project, into.labels_as)
+    for row in rows:
+        made = _with_pictures(row, into) if isinstance(row, ImportRow) else row
         if isinstance(made, RowError):
-            refused.append(replace(made, part=row.part, given=row.given))
+            refused.append(made)
         else:
             prepared.append(made)
     return prepared, refused
+
+
+def _with_pictures(row: ImportRow, into: Into) -> Prepared | RowError:
+    found = into.pictures.resolved(row) if into.pictures is not None and row.record.problem.images else row
+    if isinstance(found, RowError):
+        return replace(found, part=row.part, given=row.given)
+    return _ready(found, into)
 
 
 def _known(hashes: Iterable[bytes], project: Project) -> dict[bytes, int]:
@@ -168,22 +193,19 @@ def _solutions(fresh: Sequence[Prepared], problems: dict[bytes, tuple[int, bool]
     if not fresh:
         return []
     made, lines = [], []
-    constant = cells.number(into.project.pk), cells.number(into.batch_id)
+    project, batch = into.project.pk, into.batch_id
     for pk, each in zip(cells.new_ids("annotator_solution", len(fresh)), fresh, strict=True):
         problem_id, holdout = problems[each.problem_hash]
         made.append(Known(pk, each, holdout))
-        lines.append(_solution_line(pk, problem_id, each, *constant))
+        lines.append(b"%d\t%d\t%d\t%d\t%b" % (pk, project, problem_id, batch, each.cells))
     cells.copy_in("annotator_solution", cells.SOLUTION, lines)
     return made
 
 
-def _solution_line(pk: int, problem_id: int, each: Prepared, project: bytes, batch: bytes) -> bytes:
+def _solution_cells(each: Prepared) -> bytes:
+    """All of a solution's row but its keys."""
     record = each.record
     return cells.line(
-        cells.number(pk),
-        project,
-        cells.number(problem_id),
-        batch,
         cells.text(record.external_id),
         cells.json(steps_json(record.steps)),
         cells.number(len(record.steps)),

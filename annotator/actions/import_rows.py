@@ -47,6 +47,8 @@ class Prepared:
     problem_hash: bytes
     accept: tuple[int, ...] | None = None
     annotations: tuple[ImportedAnnotation, ...] = ()
+    #: The solution's row for COPY, but for its keys.
+    cells: bytes = b""
 
 
 @dataclass(frozen=True)

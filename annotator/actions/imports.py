@@ -20,11 +20,11 @@ from django.db.models.functions import Now
 
 from annotator.actions import access, import_chunks
 from annotator.actions.access import Actor, Verb
-from annotator.actions.import_chunks import Into, Outcome
+from annotator.actions.import_chunks import Into, Outcome, Row, ready
 from annotator.actions.import_rows import LabelsAs
 from annotator.actions.pictures import RowPictures, zip_at
 from annotator.core.codecs import codec_named
-from annotator.core.codecs.base import Codec, ImportRow, RowError
+from annotator.core.codecs.base import Codec, RowError
 from annotator.core.codecs.detect import FormatNotDetected, detect
 from annotator.core.codecs.rows import Item, first_error, first_objects, read_items
 from annotator.core.codecs.sources import ByteFile
@@ -75,7 +75,7 @@ class Source:
 class _Chunk(NamedTuple):
     """What is written at a time: rows, the lines they came from, and the file's bytes up to there."""
 
-    rows: list[ImportRow | RowError]
+    rows: list[Row]
     lines: int
     passed: int
 
@@ -209,7 +209,7 @@ def go_on(
     items = read_items(file, codec_named(batch.format), batch.segment, skip=batch.position)
     try:
         with _young_garbage_only():
-            for number, chunk in enumerate(_ahead(_chunks(items, file))):
+            for number, chunk in enumerate(_ahead(_chunks(items, file, into))):
                 report = _step(chunk, into, report, rejects)
                 if number % COLLECT_EVERY == 0:
                     gc.collect(1)
@@ -337,13 +337,13 @@ def record(name: str, batch: ImportBatch, data: dict[str, Any], actor: Actor | N
     )
 
 
-def _chunks(items: Iterable[Item], file: ByteFile) -> Iterator[_Chunk]:
+def _chunks(items: Iterable[Item], file: ByteFile, into: Into) -> Iterator[_Chunk]:
     """Whole lines, as many as make a chunk."""
     tell: Callable[[], int] = getattr(file, "tell", lambda: 0)
-    rows: list[ImportRow | RowError] = []
+    rows: list[Row] = []
     lines = size = 0
     for item in items:
-        rows.extend(item.rows)
+        rows.extend(ready(row, into) for row in item.rows)
         lines, size = lines + 1, size + item.size
         if len(rows) >= CHUNK or size >= CHUNK_BYTES:
             yield _Chunk(rows, lines, tell())
