@@ -33,6 +33,7 @@ id problem generator steps solution final_answer answer_correct labels first_err
 meta
 """
 _READ = frozenset(_FIELDS.split())
+_KNOWN, _MODES = _READ | EXPORT_ONLY, frozenset(Mode)
 _PROBLEM = frozenset({"id", "text", "answer", "solution", "domain", "subject", "images"})
 
 
@@ -106,8 +107,9 @@ class Native:
         problem = _problem(fields, options, meta)
         steps, unknown = read_steps(fields, options)
         _keep(meta, unknown, "steps")
-        mode = fields.choice("mode", frozenset(Mode))
-        labels: NativeLabels = read_labels(fields, judged_mask(steps))
+        mode = fields.choice("mode", _MODES)
+        judged = judged_mask(steps)
+        labels: NativeLabels = read_labels(fields, judged)
         record = SolutionRecord(
             problem=problem,
             steps=steps,
@@ -119,7 +121,7 @@ class Native:
             first_error=labels.first_error,
             accept=labels.accept,
             mode=mode,
-            annotations=read_annotations(fields, judged_mask(steps), mode, caps),
+            annotations=read_annotations(fields, judged, mode, caps),
             meta=meta,
         )
         return (record,)
@@ -159,7 +161,7 @@ class Native:
 def _meta(fields: Fields) -> dict[str, Any]:
     """The row's ``meta`` with the row's unknown fields and its flags."""
     meta = dict(fields.mapping("meta") or {})
-    unknown = {key: value for key, value in fields.values.items() if key not in _READ | EXPORT_ONLY}
+    unknown = {key: value for key, value in fields.values.items() if key not in _KNOWN}
     _keep(meta, unknown)
     flags = fields.items("flags")
     if flags:
