@@ -230,6 +230,13 @@ def announce(port: int, said: dict[str, Any], seconds: float) -> None:
     say("\nCtrl-C stops everything; the next start finds the same data ('make demo-reset' forgets it).")
 
 
+def begin(children: list[Child], *new: Child) -> None:
+    """Start these programs, and look after them from now on."""
+    for child in new:
+        children.append(child)
+        child.start()
+
+
 def run(port: int, var: Path) -> None:
     """Until Stop. What was started is stopped in the reverse order, and this returns when nothing is left."""
     began = time.monotonic()
@@ -243,15 +250,11 @@ def run(port: int, var: Path) -> None:
         preparation = Preparation(var)
         await_preparation(preparation, var)
         web, worker, *later = programs(port, var)
-        for child in (web, worker):
-            children.append(child)
-            child.start()
+        begin(children, web, worker)
         await_first_page(port, children)
         said = preparation.logins()
         announce(port, said, time.monotonic() - began)
-        for child in later:  # not before: they would only take a core from what the person waits for
-            children.append(child)
-            child.start()
+        begin(children, *later)  # not before: they would only take a core from what the person waits for
         while True:
             for child in children:
                 child.look_after()
