@@ -9,8 +9,9 @@ from django.db import transaction
 from annotator.actions import ordering
 from annotator.models import Job, QueueRow, ScoreFailure, ScorerVersion, Solution
 
-#: Seconds within which new scores call for one new order, while more are coming.
-REORDER_SECONDS = 60.0
+#: Seconds within which new scores call for one new order, while more are coming; as long again for each so many rows,
+#: so that a large queue is not re-ranked all the time while it is scored.
+REORDER_SECONDS, REORDER_ROWS = 60.0, 100_000
 
 
 def after_scores(version: ScorerVersion, *, written: int, more: bool) -> None:
@@ -27,7 +28,9 @@ def after_scores(version: ScorerVersion, *, written: int, more: bool) -> None:
         put_off = queued.filter(subject=ordering.subject_of(base.pk)).exists()
         if not written and (more or not put_off):
             return
-        after = timedelta(seconds=REORDER_SECONDS if more else 0)
+        if more:
+            rows = QueueRow.objects.filter(project=project).count()
+            after = timedelta(seconds=REORDER_SECONDS * (1 + rows // REORDER_ROWS))
     with transaction.atomic():
         ordering.ask_for_new_order(project_id=project.pk, version_id=base.pk, after=after)
 
