@@ -113,6 +113,22 @@ def test_a_child_over_its_limits_ends_and_another_answers(monkeypatch: pytest.Mo
         server.close()
 
 
+def test_only_the_clock_is_no_answer_to_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine says nothing of the question; a child that ended itself over it does."""
+    answers = iter([TimeoutError, None, True])
+
+    def ask(*_: str) -> bool | None:
+        answer = next(answers)
+        if answer is TimeoutError:
+            raise TimeoutError
+        return answer
+
+    monkeypatch.setattr(symbolic._shared, "ask", ask)
+    question = ("a question that nobody else asks", "1")
+    assert [symbolic.same(*question) for _ in range(3)] == [None, None, None]
+    assert next(answers) is True
+
+
 @pytest.mark.parametrize(
     "act",
     [

@@ -48,18 +48,25 @@ class Symbolic:
 
     def same(self, gold: str, answer: str) -> bool | None:
         """Whether two final answers in LaTeX are the same; None where that can't be said."""
-        return self._ask("same", gold, answer)
+        return self._patiently("same", gold, answer)
 
     def identity(self, left: str, right: str) -> bool | None:
         """True where both sides of an equation in LaTeX are always equal, False where never, None else."""
-        return self._ask("identity", left, right)
+        return self._patiently("identity", left, right)
 
     def close(self) -> None:
         """End the child; the next question starts another."""
         with self._lock:
             self._end()
 
-    def _ask(self, op: str, left: str, right: str) -> bool | None:
+    def _patiently(self, op: str, left: str, right: str) -> bool | None:
+        try:
+            return self.ask(op, left, right)
+        except TimeoutError:
+            return None
+
+    def ask(self, op: str, left: str, right: str) -> bool | None:
+        """One question. Raises TimeoutError where the clock ran out: on a busy machine that says little of it."""
         if not (_askable(left) and _askable(right)):
             return None
         with self._lock:
@@ -68,9 +75,13 @@ class Symbolic:
             for _ in range(2):
                 child, started = self._running()
                 if child is None:
-                    return None
+                    raise TimeoutError("no child could be started")
                 sent = _write(child, question)
-                answer = self._read(child, self.seconds) if sent else None
+                try:
+                    answer = self._read(child, self.seconds) if sent else None
+                except TimeoutError:
+                    self._end()
+                    raise
                 if isinstance(answer, dict) and answer.get("id") == self._asked:
                     verdict = answer.get("verdict")
                     return verdict if isinstance(verdict, bool) else None
@@ -86,19 +97,23 @@ class Symbolic:
         self._end()
         self._child, self._buffer = _start(), b""
         self.starts += 1
-        if self._read(self._child, START_SECONDS) != {"ready": True}:
+        try:
+            ready = self._read(self._child, START_SECONDS) == {"ready": True}
+        except TimeoutError:
+            ready = False
+        if not ready:
             self._end()
         return self._child, True
 
     def _read(self, child: subprocess.Popen[bytes], seconds: float) -> Any:
-        """The child's next line as JSON, or None where none came in time."""
+        """The child's next line as JSON, None where it has ended. Raises TimeoutError."""
         assert child.stdout is not None
         deadline = time.monotonic() + seconds
         with selectors.DefaultSelector() as waiting:
             waiting.register(child.stdout, selectors.EVENT_READ)
             while b"\n" not in self._buffer:
                 if not waiting.select(max(0.0, deadline - time.monotonic())):
-                    return None
+                    raise TimeoutError
                 part = os.read(child.stdout.fileno(), 65_536)
                 if not part:
                     return None
@@ -180,15 +195,24 @@ atexit.register(_shared.close)
 
 
 @lru_cache(maxsize=10_000)
+def _asked(op: str, left: str, right: str) -> bool | None:
+    return _shared.ask(op, left, right)
+
+
 def same(gold: str, answer: str) -> bool | None:
-    """`Symbolic.same` of this process's child; what was asked before costs nothing."""
-    return _shared.same(gold, answer)
+    """`Symbolic.same` of this process's child; what was answered before costs nothing."""
+    try:
+        return _asked("same", gold, answer)
+    except TimeoutError:
+        return None
 
 
-@lru_cache(maxsize=10_000)
 def identity(left: str, right: str) -> bool | None:
-    """`Symbolic.identity` of this process's child; what was asked before costs nothing."""
-    return _shared.identity(left, right)
+    """`Symbolic.identity` of this process's child; what was answered before costs nothing."""
+    try:
+        return _asked("identity", left, right)
+    except TimeoutError:
+        return None
 
 
 def warm() -> None:
