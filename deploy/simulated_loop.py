@@ -49,6 +49,8 @@ from annotator.scorers.builtin.fit import Weights, features
 
 #: Solutions whose features say how wide each one is; no label of theirs is looked at.
 STANDARD = 500
+#: Submits between two looks of the workers, who follow people within seconds.
+AT_ONCE = 25
 #: Seconds that a simulated person takes for a step.
 SECONDS_A_STEP = 6.0
 
@@ -247,7 +249,9 @@ def _label(loop: Loop, enough: Callable[[Any], bool]) -> None:
             left.remove(person)
             continue
         _judge(loop, person, assignment)
-        work()
+        if turn % AT_ONCE == 0:
+            work()
+    work()
 
 
 def _judge(loop: Loop, person: Person, assignment: Any) -> None:
