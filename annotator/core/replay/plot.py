@@ -10,7 +10,7 @@ from annotator.core.replay.orders import Order
 from annotator.core.replay.report import Simulated
 from annotator.core.replay.text import TITLES
 
-WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 460, 300, 46, 44, 14, 40
+WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 460, 300, 46, 44, 24, 40
 COLUMNS = 2
 #: Colour and dashes: the strategy, random, oracle. They also differ by dashes, for print and for the colour-blind.
 _LOOKS = {Order.RANDOM: ("#767676", "6 4"), Order.ORACLE: ("#9a6700", "2 3")}

@@ -142,7 +142,7 @@ class Fitted:
     @property
     def value(self) -> Floats:
         """The ensemble's probability (steps,)."""
-        return self.members.mean(axis=0)
+        return np.asarray(self.members.mean(axis=0))
 
 
 class Learner(Protocol):
