@@ -67,7 +67,7 @@ IMPORT = {
     "errors": [{"line": 12, "field": "steps", "message": "expected a list of steps; got text"}],
 }
 _COUNTS = ("read", "imported", "duplicates", "updated", "rejected", "percent", "on_benchmarks")
-WAITING = {"state": "queued", "finished_at": None, "errors": [], **dict.fromkeys(_COUNTS, 0)}
+WAITING: dict[str, Any] = {"state": "queued", "finished_at": None, "errors": [], **dict.fromkeys(_COUNTS, 0)}
 REFUSAL = {
     "type": "about:blank",
     "title": "Somebody was faster",
