@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotator.actions import training_run
+from annotator.actions import kept_weights, training_run
 from annotator.core.labels import NO_ERROR
 from annotator.jobs import Claimed, claim
-from annotator.models import Annotation, Consensus, Membership, Project, Solution
+from annotator.models import (
+    Annotation,
+    Consensus,
+    Membership,
+    Project,
+    Scorer,
+    ScorerVersion,
+    Solution,
+)
 from tests import factories as make
 
 RIGHT = ("3 + 4 = 7 apples.", "7 + 2 = 9 apples.", "The answer is 9.")
@@ -72,6 +80,48 @@ def taken() -> Claimed:
 def trained(job: Claimed | None = None) -> None:
     """A worker does the run."""
     training_run.run(job=job or taken())
+
+
+def _figure(value: float) -> dict[str, Any]:
+    return {"value": value, "n": 1200, "reason": None, "low": value - 0.02, "high": value + 0.02}
+
+
+def generation(scorer: Scorer, people: int, f1: float, status: str = "challenger") -> ScorerVersion:
+    """One version that was trained, as a run and its decision leave it."""
+    parent = ScorerVersion.objects.filter(scorer=scorer).in_force().first()
+    decision = {
+        "answer": "promoted" if status == "live" else "not enough evidence",
+        "why": "It could be worse, so the champion stays.",
+        "by": "the rule",
+        "overlap": 0,
+        "duel": {
+            "n": 1200,
+            "challenger_f1": _figure(f1),
+            "champion_f1": _figure(f1 - 0.01),
+            "f1": {"value": 0.01, "low": -0.012, "high": 0.03, "from_": -0.015, "to": 0.034},
+        },
+    }
+    training = {
+        "run": f"r{people}",
+        "snapshot": {"sources": {"human": people, "judge": 7}},
+        "metrics": {"f1": _figure(f1 - 0.05)},
+        "decision": decision,
+    }
+    if status == "live":
+        ScorerVersion.objects.filter(scorer=scorer).update(status="retired")
+    version = ScorerVersion.objects.create(
+        scorer=scorer,
+        version=f"builtin-{people}",
+        measures="correctness",
+        threshold=0.5,
+        status=status,
+        parent=parent,
+        training=training,
+    )
+    kept_weights.keep(version, b"{}")
+    if status == "live":
+        Scorer.objects.filter(pk=scorer.pk).update(champion=version)
+    return version
 
 
 def _labels(n_steps: int, stop: int) -> Sequence[int | None]:

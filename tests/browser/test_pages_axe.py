@@ -22,6 +22,7 @@ from annotator.models import (
     WebhookDelivery,
 )
 from tests import factories as make
+from tests.actions.lessons import generation
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
@@ -45,6 +46,9 @@ def manager(project: Project) -> Membership:
     Gold.objects.filter(pk=item.pk).update(use=Gold.Use.PRACTICE, note="It does not follow.")
     for _ in range(2):
         ExportRun.objects.create(project=project, format="trl", state="done", snapshot=b"")
+    scorer = project.scorers.get()
+    for people, status in ((100, "live"), (200, "challenger")):
+        generation(scorer, people, 0.4, status)
     hook = Webhook.objects.create(project=project, url="https://ci.example.org/", events=["member:paused"])
     WebhookDelivery.objects.create(webhook=hook, event="ping", state="failed", status=500, error="It failed.")
     return made
@@ -78,6 +82,7 @@ PAGES = [
     "/p/maths/scorers/",
     "/p/maths/scorers/sources/",
     "/p/maths/scorers/evaluation/",
+    "/p/maths/scorers/training/",
     "/p/maths/practice/",
     "/p/nowhere/",
 ]

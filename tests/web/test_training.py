@@ -2,63 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotator.actions import kept_weights, scoring
-from annotator.models import Job, Project, Scorer, ScorerVersion
+from annotator.actions import scoring
+from annotator.models import Job, Project, Scorer
 from annotator.queries.training_state import TrainingState, keep_state
 from tests import factories as make
-from tests.actions.lessons import labelled
+from tests.actions.lessons import generation, labelled
 from tests.web.conftest import People
 
 pytestmark = pytest.mark.django_db
 PAGE = "/p/maths/scorers/training/"
-
-
-def figure(value: float) -> dict[str, Any]:
-    return {"value": value, "n": 1200, "reason": None, "low": value - 0.02, "high": value + 0.02}
-
-
-def generation(scorer: Scorer, people: int, f1: float, status: str = "challenger") -> ScorerVersion:
-    """One version that was trained, as a run and its decision leave it."""
-    parent = ScorerVersion.objects.filter(scorer=scorer).in_force().first()
-    decision = {
-        "answer": "promoted" if status == "live" else "not enough evidence",
-        "why": "It could be worse, so the champion stays.",
-        "by": "the rule",
-        "overlap": 0,
-        "duel": {
-            "n": 1200,
-            "challenger_f1": figure(f1),
-            "champion_f1": figure(f1 - 0.01),
-            "f1": {"value": 0.01, "low": -0.012, "high": 0.03, "from_": -0.015, "to": 0.034},
-        },
-    }
-    training = {
-        "run": f"r{people}",
-        "snapshot": {"sources": {"human": people, "judge": 7}},
-        "metrics": {"f1": figure(f1 - 0.05)},
-        "decision": decision,
-    }
-    if status == "live":
-        ScorerVersion.objects.filter(scorer=scorer).update(status="retired")
-    version = ScorerVersion.objects.create(
-        scorer=scorer,
-        version=f"builtin-{people}",
-        measures="correctness",
-        threshold=0.5,
-        status=status,
-        parent=parent,
-        training=training,
-    )
-    kept_weights.keep(version, b"{}")
-    if status == "live":
-        Scorer.objects.filter(pk=scorer.pk).update(champion=version)
-    return version
 
 
 @pytest.fixture
