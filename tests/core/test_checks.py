@@ -167,9 +167,9 @@ def test_a_check_says_where_and_what() -> None:
     ],
 )
 def test_hostile_text_returns_quickly_and_unchecked(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     found = verdicts(text)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
     assert set(found) == {UNCHECKED}
 
 
@@ -186,9 +186,9 @@ def test_time_grows_no_faster_than_the_text() -> None:
 
 
 def _timed(text: str) -> float:
-    started = time.perf_counter()
+    started = time.process_time()
     check_equations(text)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 @pytest.mark.parametrize(
