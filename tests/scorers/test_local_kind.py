@@ -181,6 +181,48 @@ def test_memory_that_does_not_suffice_for_a_batch_is_asked_for_half_of_it(
     assert sizes == [3, 1, 2, 1, 1]
 
 
+def test_a_solution_that_the_model_chokes_on_fails_alone(
+    folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = loading.Loaded.read
+
+    def choking(self: Any, prompts: Sequence[Any]) -> Any:
+        if any(len(prompt.places) == 2 for prompt in prompts):
+            raise IndexError("index out of range in self")
+        return read(self, prompts)
+
+    monkeypatch.setattr(loading.Loaded, "read", choking)
+    first, second, third = results(folders, [item("26."), item("26.", "27."), item("28.")])
+
+    assert isinstance(first, Scored)
+    assert isinstance(third, Scored)
+    assert isinstance(second, ScoreFailure)
+    assert not second.temporary
+    assert "index out of range" in second.message
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        ("{{ raise_exception('no system messages') }}", "does not take this solution: no system messages"),
+        (
+            "{% for m in messages %}{% if loop.last %}{{ loop.index }} {{ m.content }}{% endif %}{% endfor %}",
+            "earlier",
+        ),
+        ("", "no chat template"),
+    ],
+)
+def test_a_chat_template_that_does_not_fit_fails_the_solution_with_a_reason(
+    tmp_path: Path, folders: Path, template: str, message: str
+) -> None:
+    shutil.copytree(folders / "llama", tmp_path / "llama")
+    (tmp_path / "llama" / "chat_template.jinja").write_text(template)
+
+    said = failure(results(tmp_path, [item(*RIGHT)], family="rlhflow", path="llama"))
+
+    assert message in said.message
+
+
 @pytest.mark.parametrize(
     ("config", "message"),
     [

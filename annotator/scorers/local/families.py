@@ -76,7 +76,7 @@ def _skywork(item: ScoringInput, speech: Speech) -> list[Piece]:
 def _rlhflow(item: ScoringInput, speech: Speech) -> list[Piece]:
     """A chat: each step is the user's turn, the answer `+` is given. Context joins the next judged step."""
     messages: list[dict[str, str]] = []
-    ends: list[int] = []
+    begins: list[str] = []
     waiting: list[str] = []
     for text, judged in turns(item):
         waiting.append(text)
@@ -86,11 +86,12 @@ def _rlhflow(item: ScoringInput, speech: Speech) -> list[Piece]:
         first = f"{item.problem} " if not messages else ""
         messages += [{"role": "user", "content": first + said}, {"role": "assistant", "content": "+"}]
         waiting = []
-        ends.append(speech.chat(messages).rindex("+") + 1)
+        told = speech.chat(messages)
+        begins.append(told[: told.rindex("+") + 1])
     text = speech.chat(messages)
-    if any(text[end - 1] != "+" for end in ends):
+    if not all(text.startswith(begin) for begin in begins):
         raise Unscorable("The model's chat template changes earlier turns, so no places can be read in it.")
-    return [Piece(text, tuple(ends))]
+    return [Piece(text, tuple(map(len, begins)))]
 
 
 def _versaprm(item: ScoringInput, speech: Speech) -> list[Piece]:

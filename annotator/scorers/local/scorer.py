@@ -137,17 +137,18 @@ class LocalScorer:
     def _pass(
         self, model: Loaded, rows: Sequence[tuple[ScoringInput, Encoded]]
     ) -> list[Scored | ScoreFailure]:
-        """Results of one pass. Where memory does not suffice for all rows, for each half of them."""
+        """Results of one pass. Where it fails, for each half of the rows, so that one solution fails alone."""
         from annotator.scorers.local.loading import OutOfMemory
 
         began = time.monotonic()
         try:
             read = model.read([prompt for _, prompt in rows])
-        except OutOfMemory:
+        except (RuntimeError, IndexError) as error:  # the first covers memory that does not suffice
             if len(rows) == 1:
-                return [
-                    ScoreFailure("The device's memory does not suffice for this solution.", temporary=True)
-                ]
+                if isinstance(error, OutOfMemory):
+                    said = "The device's memory does not suffice for this solution."
+                    return [ScoreFailure(said, temporary=True)]
+                return [ScoreFailure(f"The model could not read this solution: {error!s:.200}")]
             half = len(rows) // 2
             return self._pass(model, rows[:half]) + self._pass(model, rows[half:])
         seconds = (time.monotonic() - began) / len(rows)

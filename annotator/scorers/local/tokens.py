@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from annotator.scorers.base import ScoringInput
@@ -64,12 +65,18 @@ class Tokens:
         return int(self._tokenizer.model_max_length)
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:
-        """The messages in the model's own chat template (rendered in a sandbox). Raises Unscorable without one."""
+        """The messages in the model's own chat template, rendered in a sandbox. Raises Unscorable where there is none,
+        or where it does not take them."""
+        from jinja2 import TemplateError
+
         if not self._tokenizer.chat_template:
             raise Unscorable("The model's folder holds no chat template, which this family needs.")
-        told = self._tokenizer.apply_chat_template(
-            list(messages), tokenize=False, add_generation_prompt=False
-        )
+        try:
+            told = self._tokenizer.apply_chat_template(
+                list(messages), tokenize=False, add_generation_prompt=False
+            )
+        except TemplateError as error:
+            raise Unscorable(f"The model's chat template does not take this solution: {error}") from error
         return str(told)
 
     def encode(self, item: ScoringInput) -> Encoded:
@@ -77,8 +84,8 @@ class Tokens:
         pieces = self.family.lay_out(broken(item, self._special), self)
         ids: list[int] = []
         places: list[int] = []
-        for piece in pieces:
-            self._add(piece, ids, places)
+        for framed, group in groupby(pieces, key=lambda piece: piece.framed):
+            self._add(list(group), framed, ids, places)
         judged = sum(step.judged for step in item.steps)
         if len(places) != judged:
             raise Unscorable(
@@ -86,24 +93,27 @@ class Tokens:
             )
         return Encoded(tuple(ids), tuple(place - self.family.before for place in places))
 
-    def _add(self, piece: Piece, ids: list[int], places: list[int]) -> None:
+    def _add(self, pieces: Sequence[Piece], framed: bool, ids: list[int], places: list[int]) -> None:
         told = self._tokenizer(
-            piece.text,
-            add_special_tokens=piece.framed,
+            [piece.text for piece in pieces],
+            add_special_tokens=framed,
             return_offsets_mapping=True,
             return_attention_mask=False,
         )
-        begin = len(ids)
-        ids += told["input_ids"]
-        if not piece.ends:
-            return
-        last = {end: index for index, (start, end) in enumerate(told["offset_mapping"]) if start < end}
+        for piece, own, spans in zip(pieces, told["input_ids"], told["offset_mapping"], strict=True):
+            if piece.ends:
+                places += [len(ids) + place for place in self._places(piece, own, spans)]
+            ids += own
+
+    def _places(self, piece: Piece, ids: Sequence[int], spans: Sequence[tuple[int, int]]) -> list[int]:
+        """The index of the token that ends at each place. Raises Unscorable where none does."""
+        last = {end: index for index, (start, end) in enumerate(spans) if start < end}
         for end in piece.ends:
-            if end not in last or (self.marker is not None and told["input_ids"][last[end]] != self.marker):
+            if end not in last or (self.marker is not None and ids[last[end]] != self.marker):
                 raise Unscorable(
                     "The tokenizer joins the end of a step to what stands beside it: no score can be read."
                 )
-            places.append(begin + last[end])
+        return [last[end] for end in piece.ends]
 
     @cached_property
     def _special(self) -> re.Pattern[str]:
