@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import OpenApiExample
 
 ASSIGNMENT = "6f0e3c1e-63c8-4b61-8f0e-0d8f0c9d2f11"
