@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -49,6 +50,10 @@ _CASE = re.compile(
 _DIVISION = re.compile(r"remainder|quotient|\bmod\b|divi\w+ by|base")
 
 
+#: Sides come again from step to step and from solution to solution.
+_worth = lru_cache(maxsize=4_096)(valued)
+
+
 class Equation(NamedTuple):
     """Both sides as values and as text."""
 
@@ -72,7 +77,7 @@ class Derivation:
         counts["derived_before_failed"] = float(self.failed)
         in_a_case = "=" in text and bool(_CASE.search(text))
         for sides in equations(text):
-            values = [valued(side) for side in sides]
+            values = [_worth(side) for side in sides]
             for place, (left, right) in enumerate(pairwise(values)):
                 counts["log_equation_pairs"] += 1
                 pair = (sides[place], sides[place + 1])
