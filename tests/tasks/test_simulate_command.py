@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from annotator.core.demo.generator import generate
+from annotator.core.replay.pace import Pace
+from annotator.management.commands import simulate_labeling
 from annotator.models import Project
 from annotator.scorers.builtin import learner
 from tests import factories as make
@@ -94,3 +96,18 @@ def test_seconds_need_measured_times(file: Path) -> None:
     project: Project = make.project(slug="algebra")
     ended = Ended("simulate_labeling", file, "--project", project.slug)
     assert (ended.status, "Only 0 annotations have a measured time" in ended.err) == (UNUSABLE, True)
+
+
+@pytest.mark.django_db
+def test_with_a_projects_pace_budgets_are_told_in_seconds_too(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.project(slug="algebra")
+    monkeypatch.setattr(simulate_labeling, "pace", lambda _project: Pace(10.0, 5.0, 20.0, 40))
+    ended = Ended(
+        *("simulate_labeling", file, "--project", "algebra", "--strategy", "gain"),
+        *("--budget", 0.3, 1, "--seeds", 1, "--json"),
+    )
+    said = ended.json
+    assert (said["unit"], said["in_seconds"]["unit"]) == ("steps", "seconds")
+    assert said["in_seconds"]["total"] > 5 * said["total"]
