@@ -27,6 +27,7 @@ def main() -> int:
     parser.add_argument("--holdout", type=int, default=1_100)
     parser.add_argument("--labels", default="200,700,2000")
     parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--fill-holdout", action="store_true", help="write its labels at once, unclaimed")
     chosen = parser.parse_args()
     var = Path(tempfile.mkdtemp(prefix="stepmark-bench-"))
     sys.path[:0] = [str(ROOT)]
@@ -44,14 +45,18 @@ def main() -> int:
 
         django.setup()
         sizes = [int(each) for each in chosen.labels.split(",")]
-        print(json.dumps(_figures(chosen.train, chosen.holdout, sizes, chosen.seed), indent=2))
+        print(
+            json.dumps(
+                _figures(chosen.train, chosen.holdout, sizes, chosen.seed, fill=chosen.fill_holdout), indent=2
+            )
+        )
     finally:
         services.release(wait=True)
         shutil.rmtree(var, ignore_errors=True)
     return 0
 
 
-def _figures(train: int, holdout: int, sizes: list[int], seed: int) -> dict[str, Any]:
+def _figures(train: int, holdout: int, sizes: list[int], seed: int, *, fill: bool) -> dict[str, Any]:
     from django.core.management import call_command
 
     from annotator.core import promotion
@@ -63,7 +68,7 @@ def _figures(train: int, holdout: int, sizes: list[int], seed: int) -> dict[str,
     loop = simulated.begin(train, holdout, seed=seed, say=_say)
     _say(f"{len(loop.truth):,} solutions imported and scored, {time.monotonic() - began:.0f} s")
     start = ScorerVersion.objects.filter(scorer=loop.scorer).in_force().get()
-    labelled = simulated.label_holdout(loop)
+    labelled = simulated.fill_holdout(loop) if fill else simulated.label_holdout(loop)
     versions = [start]
     for size in sizes:
         simulated.label_train(loop, size)
