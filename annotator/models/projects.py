@@ -106,7 +106,8 @@ class Project(models.Model):
     )
     #: ActPRM's thresholds {"pred", "std"}: solutions certain by them are not sent to people; empty: no filter.
     certain = models.JSONField(default=dict, blank=True)
-    #: When a scorer is trained anew: {"every": new labels, "hours": between two, "kind"}; empty: by button alone.
+    #: When scorers are trained anew: {"every": new labels, "hours": between two runs, "automatic": whether judges teach
+    #: first, "target": the F1 worked towards}; without the first two: by button alone.
     retraining = models.JSONField(default=dict, blank=True)
     #: What an hour of a person's time costs, in ``currency``; NULL: not known.
     hourly_cost = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0.0)])
