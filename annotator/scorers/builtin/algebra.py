@@ -28,7 +28,7 @@ _FORMULA = re.compile(
     re.DOTALL,
 )
 _NO_MEANING = re.compile(
-    r"\\(?:left|right|[Bb]igg?[lr]?|displaystyle|limits)(?![A-Za-z])|\\[,;!: ]|&|\\boxed(?=\{)"
+    r"\\(?:left|right|[Bb]igg?[lr]?|displaystyle|limits)(?![A-Za-z])|(?<!\\)\\[,;!: ]|&|\\boxed(?=\{)"
 )
 _GOES_ON = re.compile(r"\\\\(?:\[[^\]]*\])?\s*(?==)")
 _ENDS = re.compile(
@@ -122,7 +122,7 @@ def valued(side: str, known: Known = stands_for) -> Valued | None:
         values = reader.sum()
         if reader.kind != _END or not all(abs(value) < LARGEST for value in values):
             return None
-    except (Unreadable, ZeroDivisionError, OverflowError, ValueError, KeyError):
+    except (Unreadable, ArithmeticError, ValueError, LookupError):
         return None
     return Valued(values, frozenset(reader.variables), reader.operations)
 
