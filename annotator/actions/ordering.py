@@ -61,7 +61,7 @@ def _reprioritize(project: Project, version: ScorerVersion, chunk: int, progress
     changed = 0
     for start in range(0, len(due), chunk):
         part = due[start : start + chunk]
-        changed += _write(found.id[part], *(column[part] for column in _columns(places)))
+        changed += _write(found.id[part], places.of(part))
         progress()
     return changed
 
@@ -102,7 +102,7 @@ def _values(entropy: Floats, width: Floats, own: npt.NDArray[np.bool_]) -> tuple
     run = np.cumsum(np.r_[True, (values[1:] != values[:-1]) | (before[1:] != before[:-1])])
     _, first = np.unique(run, return_index=True)
     counted = np.cumsum(~own)
-    behind = counted - (counted - ~own)[first][run - 1] > 0
+    behind = np.greater(counted - (counted - ~own)[first][run - 1], 0)
     tiebreaks = np.where(behind, _behind(run, behind), tiebreaks)
     return values, np.where(before, 1.0 + before.sum() - np.arange(len(own)), tiebreaks)
 
@@ -117,16 +117,12 @@ def _behind(run: npt.NDArray[Any], chosen: npt.NDArray[np.bool_]) -> Floats:
 
 def _changed(found: Standing, places: Placed) -> Ints:
     """Which rows (k,) stand elsewhere than they should, or by another version."""
-    pairs = zip(_columns(places), _columns(found.now), strict=True)
+    pairs = zip(places.columns(), found.now.columns(), strict=True)
     return np.flatnonzero(np.logical_or.reduce([new != old for new, old in pairs]))
 
 
-def _columns(placed: Placed) -> tuple[Ints, Ints, Floats, Floats]:
-    return placed.ranked_by, placed.strategy, placed.priority, placed.tiebreak
-
-
 @transaction.atomic
-def _write(ids: Ints, ranked_by: Ints, strategy: Ints, priority: Floats, tiebreak: Floats) -> int:
+def _write(ids: Ints, placed: Placed) -> int:
     with connection.cursor() as cursor:
         cursor.execute(
             "WITH due AS (SELECT q.solution_id, n.ranked_by, n.strategy, n.priority, n.tiebreak "
@@ -138,10 +134,7 @@ def _write(ids: Ints, ranked_by: Ints, strategy: Ints, priority: Floats, tiebrea
             "FROM due WHERE q.solution_id = due.solution_id",
             [
                 ids.tolist(),
-                ranked_by.tolist(),
-                strategy.tolist(),
-                priority.tolist(),
-                tiebreak.tolist(),
+                *(column.tolist() for column in placed.columns()),
                 list(STRATEGY_CODES),
             ],
         )

@@ -61,9 +61,9 @@ def at_risk(values: Rows, threshold: Floats) -> Bools:
     [True, False, True, False]
     """
     below = values.flat < threshold[values.row]
-    before = np.cumsum(below) - below
+    before: Ints = np.cumsum(below) - below
     first = np.r_[True, values.row[1:] != values.row[:-1]] if len(below) else np.zeros(0, dtype=np.bool_)
-    start = before[first]
+    start: Ints = before[first]
     return np.asarray(~np.isnan(values.flat) & (before == start[values.row]))
 
 

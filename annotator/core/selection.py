@@ -277,7 +277,8 @@ def _least_certain_first(pool: Pool, chosen: Bools) -> Ints:
     """These solutions by uncertainty, then those without a score by lot."""
     unsure = preference(pool, Strategy.UNCERTAINTY)
     unknown = np.flatnonzero(chosen & np.isnan(pool.uncertainty))
-    return np.r_[unsure[chosen[unsure]], unknown[np.argsort(pool.shuffle[unknown], kind="stable")]]
+    by_lot = unknown[np.argsort(pool.shuffle[unknown], kind="stable")]
+    return np.concatenate([unsure[chosen[unsure]], by_lot])
 
 
 def expected_sound(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,14 @@ class Placed:
     priority: Floats
     tiebreak: Floats
 
+    def columns(self) -> tuple[npt.NDArray[Any], ...]:
+        """All four."""
+        return self.ranked_by, self.strategy, self.priority, self.tiebreak
+
+    def of(self, rows: Ints) -> Placed:
+        """Those of some rows (k,)."""
+        return Placed(*(column[rows] for column in self.columns()))
+
 
 def mixture_of(project: Project) -> Mixture:
     """How this project fills its queue. Raises InvalidMixture."""
@@ -77,7 +86,7 @@ def standing(
     """The rows that these versions have scored; where several have, the later one speaks. One query a block, each of
     its own moment; ``progress`` is called after each."""
     said = _Said(project, versions)
-    found = []
+    found: list[dict[str, npt.NDArray[Any]]] = []
     for block in blocks(project.pk, [version.pk for version in versions]):
         found.append(said.of(block))
         progress()
@@ -106,15 +115,15 @@ class _Said:
         self._asked = [one for one in WORTHS if project.strategies.get(one)]
         self._versions = versions
         names = ("id", "version", "problem", "model", "ranked_by", "answer", "strategy")
-        none = {name: np.zeros(0, dtype=np.int64) for name in names}
+        none: dict[str, npt.NDArray[Any]] = {name: np.zeros(0, dtype=np.int64) for name in names}
         none |= {name: np.zeros(0, dtype=np.bool_) for name in ("open", "begun", "holdout", "certain")}
         none |= {
             name: np.zeros(0)
             for name in ("priority", "tiebreak", "shuffle", "score", "width", "whole", *WORTHS)
         }
-        self.none: dict[str, npt.NDArray[np.generic]] = none  # type: ignore[assignment]
+        self.none = none
 
-    def of(self, block: Block) -> dict[str, npt.NDArray[np.generic]]:
+    def of(self, block: Block) -> dict[str, npt.NDArray[Any]]:
         """The block's columns, and what follows from its values."""
         calibrated, score = block.values.flat.copy(), block.score.copy()
         threshold = np.zeros(len(block.id))
@@ -162,7 +171,7 @@ class _Said:
 def _pool(
     project: Project,
     versions: Sequence[ScorerVersion],
-    columns: Mapping[str, npt.NDArray[np.generic]],
+    columns: Mapping[str, npt.NDArray[Any]],
     where: Ints,
 ) -> Pool:
     ids, like, kind = _problems(project)

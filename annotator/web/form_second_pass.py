@@ -23,8 +23,8 @@ class SecondPassForm(forms.Form):
         help_text=_("quick: it orders the queue until the second pass has come"),
     )
 
-    def __init__(self, *args: Any, scorers: Sequence[Standing], **kwargs: Any) -> None:
-        super().__init__(*args, auto_id="id_pass_%s", **kwargs)
+    def __init__(self, data: Any = None, *, scorers: Sequence[Standing]) -> None:
+        super().__init__(data, auto_id="id_pass_%s")
         named = [(each.id, each.name) for each in scorers]
         for name, choices in (("scorer", named), ("refines", [("", _("no other")), *named])):
             field = self.fields[name]
@@ -33,7 +33,3 @@ class SecondPassForm(forms.Form):
         now = next((each for each in scorers if each.refines_id is not None), None)
         if now is not None:
             self.initial = {"scorer": now.id, "refines": now.refines_id}
-
-    def values(self) -> dict[str, int | None]:
-        """What the action takes."""
-        return {"scorer_id": self.cleaned_data["scorer"], "refines_id": self.cleaned_data["refines"]}

@@ -177,7 +177,8 @@ def passes(request: HttpRequest, actor: Actor) -> HttpResponse:
     form = SecondPassForm(request.POST, scorers=overview(project_of(actor.project_id)).scorers)
     if form.is_valid():
         try:
-            scorer = second_pass.refine(actor=actor, **form.values())
+            chosen = form.cleaned_data
+            scorer = second_pass.refine(actor=actor, scorer_id=chosen["scorer"], refines_id=chosen["refines"])
         except Refused as error:
             form.add_error(None, str(error))
         else:
