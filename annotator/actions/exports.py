@@ -97,6 +97,19 @@ class Export:
             raise
         self._done()
 
+    def blocks(self, size: int = 64 * 1024) -> Iterator[bytes]:
+        """Its lines joined to larger writes."""
+        block: list[bytes] = []
+        held = 0
+        for line in self:
+            block.append(line)
+            held += len(line)
+            if held >= size:
+                yield b"".join(block)
+                block, held = [], 0
+        if block:
+            yield b"".join(block)
+
     @property
     def sha256(self) -> str:
         return self._digest.hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.http import FileResponse, Http404, StreamingHttpResponse
@@ -25,8 +24,6 @@ from annotator.api.shapes import ExportAsked, ExportShape
 from annotator.api.signing_in import actor_in
 from annotator.api.throttles import PerPerson, WholeFiles
 from annotator.queries.export_runs import run_in
-
-BLOCK = 64 * 1024
 
 
 class Export(APIView):
@@ -54,7 +51,7 @@ class Export(APIView):
         actor = actor_in(request, slug)
         access.require(actor, Verb.EXPORT)
         export = exports.start(actor=actor, recipe=Recipe.from_json(ExportAsked.read(request.query_params)))
-        response = StreamingHttpResponse(_blocks(iter(export)), content_type=export.media_type)
+        response = StreamingHttpResponse(export.blocks(), content_type=export.media_type)
         name = f"{actor.slug}-{export.codec.name}-{timezone.now():%Y%m%d-%H%M}.{export.extension}"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         response["Cache-Control"] = "no-store"
@@ -134,17 +131,3 @@ def _shape(actor: Actor, run: models.ExportRun) -> dict[str, Any]:
     where = reverse("api_export_file", args=[actor.slug, run.pk]) if there else None
     named = ("state", "format", "written", "size", "sha256", "error")
     return {"id": run.pk, **{name: getattr(run, name) for name in named}, "file": where}
-
-
-def _blocks(lines: Iterator[bytes]) -> Iterator[bytes]:
-    """Lines joined to larger writes."""
-    block: list[bytes] = []
-    held = 0
-    for line in lines:
-        block.append(line)
-        held += len(line)
-        if held >= BLOCK:
-            yield b"".join(block)
-            block, held = [], 0
-    if block:
-        yield b"".join(block)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -108,7 +107,7 @@ def download(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     except REFUSED as error:
         return _page(request, actor, request.GET, error=str(error), status=422)
     name = f"{actor.slug}-{export.codec.name}-{timezone.now():%Y%m%d-%H%M}.{export.extension}"
-    response = StreamingHttpResponse(_blocks(iter(export)), content_type=export.media_type)
+    response = StreamingHttpResponse(export.blocks(), content_type=export.media_type)
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     response["Cache-Control"] = "no-store"
     return response
@@ -204,17 +203,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "1" if value else ""
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _blocks(lines: Iterator[bytes], size: int = 64 * 1024) -> Iterator[bytes]:
-    """Lines joined to larger writes."""
-    block: list[bytes] = []
-    held = 0
-    for line in lines:
-        block.append(line)
-        held += len(line)
-        if held >= size:
-            yield b"".join(block)
-            block, held = [], 0
-    if block:
-        yield b"".join(block)
