@@ -142,7 +142,7 @@ def _leaving(
         final_answer=final_answer,
         answer_correct=answer_correct,
         meta=orjson.loads(meta),
-        problem=ProblemText(*row[7:13], images=_images(row[23])),
+        problem=ProblemText(row[7], row[8], row[9], row[10], row[11], row[12], _images(row[23])),
         split=split,
         benchmarks=benchmarks,
         mode=mode,
