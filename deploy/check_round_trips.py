@@ -53,11 +53,14 @@ def _table(folder: Path, lines: int | None) -> int:
 
     call_command("migrate", verbosity=0, interactive=False)
     wrong = 0
-    for name, (format_name, *_) in round_trips.FILES.items():
+    for name, (format_name, *expected) in round_trips.FILES.items():
         source = round_trips.project()
         data = round_trips.first_lines(folder / f"{name}.jsonl", lines)
         report = round_trips.brought_in(source, data, format_name)
         print(f"{name} ({format_name}): {_counts(report)}")
+        if lines is None and [report.read, report.duplicates, report.rejected] != expected:
+            print(f"  EXPECTED rows, duplicates, rejected: {expected}")
+            wrong += 1
         for target in CODECS:
             found = round_trips.trip(source, target)
             wrong += not found.equal

@@ -18,12 +18,12 @@ from annotator.core.codecs.rlhflow import LOST_BORDER
 from annotator.models import Project
 from annotator.queries.exports import LabelsFrom
 
-#: file → format, rows, duplicates, rejected; of `who_and_when` and the like the codecs' own tests say why.
+#: file → format, rows, duplicates, rejected: what whole files come to.
 FILES = {
     "bigbench_mistake_multistep_arithmetic": ("bigbench_mistake", 300, 0, 0),
     "mrben_coding": ("mr_ben", 238, 0, 21),
     "mrben_physics": ("mr_ben", 667, 0, 0),
-    "openr_prm_sample": ("openr", 3, 0, 0),
+    "openr_prm_sample": ("openr", 3, 2, 0),
     "prm800k_native_examples": ("prm800k", 4, 0, 0),
     "prmbench_sample": ("prmbench", 990, 0, 25),
     "processbench_gsm8k": ("processbench", 400, 0, 0),
