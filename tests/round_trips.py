@@ -50,7 +50,7 @@ class Trip:
 
     @property
     def equal(self) -> bool:
-        """Where rows differ in white space alone, one of them is a duplicate elsewhere, and its other data are not kept."""
+        """Of rows that differ in white space alone one is a duplicate elsewhere, and its other data are not kept."""
         return self.changed <= self.told + self.again.duplicates
 
 
