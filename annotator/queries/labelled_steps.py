@@ -85,13 +85,22 @@ def labelled(project: Project) -> Labelled:
 
 
 def steps_of(version: ScorerVersion, known: Labelled) -> Steps:
-    """The steps at risk of what the version has scored, by one query."""
+    """The steps at risk of what the version has scored, by one query.
+
+    Of a version that was trained on this project's labels the holdout alone: it has learnt from the audit prefix, so
+    there it would look better than it is, and surer than it may be.
+    """
+    learnt = "run" in version.training
     scores = Score.objects.filter(version=version, solution_id__in=known.solution.tolist())
     said = {
         solution: (values, stop)
         for solution, values, stop in scores.values_list("solution_id", "values", "predicted_stop")
     }
-    at = [place for place, solution in enumerate(known.solution.tolist()) if solution in said]
+    at = [
+        place
+        for place, solution in enumerate(known.solution.tolist())
+        if solution in said and (known.in_holdout[place] or not learnt)
+    ]
     chosen = np.array(at, dtype=np.int64)
     found = [said[solution] for solution in known.solution[chosen].tolist()]
     values = [row for row, _ in found]

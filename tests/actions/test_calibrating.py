@@ -142,3 +142,14 @@ def test_a_fresh_score_finds_its_place_by_its_calibrated_values(
     row.refresh_from_db()
     assert row.priority == pytest.approx(priority([0.5] * 3, [0.0] * 3).score, abs=1e-6)
     assert ordering.reprioritize(version_id=version.pk) == 0, "the whole order agrees with each place"
+
+
+def test_a_version_that_learnt_from_the_labels_is_neither_set_right_nor_judged_by_them(
+    project: Project, version: ScorerVersion
+) -> None:
+    judged(project, version, MIN_SOLUTIONS)
+    judged(project, version, 3, holdout=True)
+    ScorerVersion.objects.filter(pk=version.pk).update(training={"run": "of these labels"})
+    assert calibrating.refresh(project_id=project.pk) == 0
+    (one,) = comparison(project).scorers
+    assert one.solutions == 3
