@@ -163,6 +163,9 @@ class ConfigForm(forms.Form):
     def __init__(self, *args: Any, kind: str = "", **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.of_kind = kind
+        for name in ConfigForm.base_fields:  # the style sheet hides those of other kinds than the chosen one
+            having = [each for each, names in OWN.items() if name in (*names, "threshold")]
+            setattr(self.fields[name], "kinds", " ".join(having))  # noqa: B010  a field of ours alone has it
 
     def shown(self) -> list[tuple[forms.BoundField, bool]]:
         """The fields that the kind has, all where it is still to be chosen; and whether each takes a number."""

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from annotator.actions import access, scoring
 from annotator.models import AuditEvent, Job, Project, Scorer
 from annotator.scorers import http, local
+from annotator.web.form_scorers import KINDS, OWN
 from tests import factories as make
 from tests.scorers.stub import Stub
 from tests.web.conftest import People
@@ -90,6 +92,15 @@ def test_a_model_of_this_machine_is_added_by_its_folder(
 
     scorer = Scorer.objects.get(project=project, name="judge")
     assert scorer.config == {"path": "prm", "family": "actprm", "device": "cuda"}
+
+
+def test_the_style_sheet_knows_every_kind_whose_settings_it_hides() -> None:
+    sheet = (settings.BASE_DIR / "frontend" / "src" / "css" / "pages-scorers.css").read_text()
+
+    assert all(
+        f'option[value="{kind}"]:checked) .of-kinds:not([data-kinds~="{kind}"])' in sheet for kind in OWN
+    )
+    assert {kind for kind, _said in KINDS} == set(OWN)
 
 
 def test_a_scorers_own_settings_are_shown_and_no_others(people: People, project: Project, stub: Stub) -> None:
