@@ -29,6 +29,11 @@ def inputs_for(scorer: Scorer, batch: Sequence[Solution]) -> list[ScoringInput]:
 def _as_urls(project_id: int, named: set[str]) -> dict[str, str]:
     rows = Attachment.objects.filter(project_id=project_id, sha256__in=named)
     return {
-        sha256: f"data:{media_type};base64,{base64.b64encode(bytes(data)).decode()}"
+        sha256: _data_url(media_type, bytes(data))
         for sha256, media_type, data in rows.values_list("sha256", "media_type", "data")
     }
+
+
+def _data_url(media_type: str, data: bytes) -> str:
+    """A picture within a text (RFC 2397)."""
+    return "".join(("data:", media_type, ";base64,", base64.b64encode(data).decode()))

@@ -35,6 +35,8 @@ OPERATIONS = [
     "resume_import",
     "cancel_import",
     "rejected_rows",
+    "keep_picture",
+    "picture",
     "export_labels",
     "ask_for_export",
     "export_state",
