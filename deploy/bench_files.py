@@ -130,58 +130,62 @@ def _cpu() -> tuple[float, float]:
     return time.process_time(), sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
+WORDS = (
+    "sum",
+    "both",
+    "sides",
+    "gives",
+    "plus",
+    "where",
+    "each",
+    "term",
+    "even",
+    "divide",
+    "it",
+    "by",
+    "two",
+)
+
+
 def _write(file: Path, solutions: int) -> None:
     """Native lines, as long as real ones: eight steps of some 120 characters, four solutions a problem."""
     import random
 
     import orjson
 
-    words = (
-        "sum",
-        "both",
-        "sides",
-        "gives",
-        "plus",
-        "where",
-        "each",
-        "term",
-        "even",
-        "divide",
-        "it",
-        "by",
-        "two",
-    )
     chance = random.Random(1)  # noqa: S311  the same file every time
     with file.open("wb") as out:
         for number in range(solutions):
-            problem, steps = number // PER_PROBLEM, []
-            for step in range(STEPS):
-                text = (
-                    f"Step {step}: " + " ".join(chance.choices(words, k=22)) + f", $x_{{{step}}} = {number}$."
-                )
-                steps.append({"text": text, "kind": "reasoning", "judged": True, "sep": "\n\n"})
-            first = chance.choice([-1, 2, 5])
-            labels = [
-                1 if first < 0 or step < first else -1 if step == first else None for step in range(STEPS)
-            ]
-            row = {
-                "id": f"s{number}",
-                "problem": {
-                    "id": f"p{problem}",
-                    "text": f"Problem {'abcdefghij'[problem % 10]}{problem}: "
-                    + " ".join(random.Random(problem).choices(words, k=40)),  # noqa: S311
-                    "answer": str(problem),
-                    "domain": "math",
-                    "subject": "algebra",
-                },
-                "generator": {"model": f"model-{number % 3}", "sampling": {"temperature": 0.7}},
-                "steps": steps,
-                "final_answer": str(number),
-                "answer_correct": first < 0,
-                "labels": labels,
-                "meta": {"source": "bench"},
-            }
-            out.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            out.write(orjson.dumps(_row(number, chance), option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _row(number: int, chance: Any) -> dict[str, Any]:
+    first = chance.choice([-1, 2, 5])
+    labels = [1 if first < 0 or step < first else -1 if step == first else None for step in range(STEPS)]
+    return {
+        "id": f"s{number}",
+        "problem": _problem(number // PER_PROBLEM),
+        "generator": {"model": f"model-{number % 3}", "sampling": {"temperature": 0.7}},
+        "steps": [_step(step, number, chance) for step in range(STEPS)],
+        "final_answer": str(number),
+        "answer_correct": first < 0,
+        "labels": labels,
+        "meta": {"source": "bench"},
+    }
+
+
+def _step(step: int, number: int, chance: Any) -> dict[str, Any]:
+    text = f"Step {step}: {' '.join(chance.choices(WORDS, k=22))}, $x_{{{step}}} = {number}$."
+    return {"text": text, "kind": "reasoning", "judged": True, "sep": "\n\n"}
+
+
+def _problem(number: int) -> dict[str, Any]:
+    import random
+
+    words = random.Random(number).choices(WORDS, k=40)  # noqa: S311
+    text = f"Problem {'abcdefghij'[number % 10]}{number}: {' '.join(words)}"
+    named = {"id": f"p{number}", "text": text, "answer": str(number)}
+    return named | {"domain": "math", "subject": "algebra"}
 
 
 def prepare(_: Path) -> None:

@@ -68,22 +68,7 @@ def test_an_import_killed_three_times_and_gone_on_with_has_exact_counts(
     settings.STEPMARK_UPLOADS = tmp_path
     project = make.project()
     batch = begun(project)
-    reached = [0]
-
-    def position() -> int:
-        return int(ImportBatch.objects.values_list("position", flat=True).get(pk=batch.pk))
-
-    for _ in range(KILLS):
-        running = worker(tmp_path)
-        try:
-            until(lambda: position() > reached[-1] + 10, "it goes on")
-        finally:
-            running.send_signal(signal.SIGKILL)
-            running.wait()
-        reached.append(position())
-        assert reached[-1] < len(rows()), "too quick to be killed in the middle"
-        half_a_minute_passes()
-        beat()
+    _killed_again_and_again(batch, tmp_path)
     while (job := jobs.claim("default")) is not None:
         tasks.run(job)
 
@@ -102,3 +87,23 @@ def test_an_import_killed_three_times_and_gone_on_with_has_exact_counts(
     lines = [json.loads(line)["_rejected"]["line"] for line in kept]
     assert len(lines) == len(set(lines)) == rejected
     assert [error["line"] for error in batch.errors] == lines
+
+
+def _killed_again_and_again(batch: ImportBatch, folder: Path) -> None:
+    """Workers that die in the middle, each a little further than the one before."""
+    reached = [0]
+
+    def position() -> int:
+        return int(ImportBatch.objects.values_list("position", flat=True).get(pk=batch.pk))
+
+    for _ in range(KILLS):
+        running = worker(folder)
+        try:
+            until(lambda: position() > reached[-1] + 10, "it goes on")
+        finally:
+            running.send_signal(signal.SIGKILL)
+            running.wait()
+        reached.append(position())
+        assert reached[-1] < len(rows()), "too quick to be killed in the middle"
+        half_a_minute_passes()
+        beat()
