@@ -105,7 +105,9 @@ def _worker() -> subprocess.Popen[bytes]:
     from annotator import jobs
 
     jobs.reconcile()
-    return subprocess.Popen([sys.executable, *WORKER, *QUIET], cwd=ROOT, stderr=subprocess.DEVNULL)
+    return subprocess.Popen(
+        [sys.executable, *WORKER, *QUIET], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
 
 def _waiting() -> bool:
