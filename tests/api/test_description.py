@@ -16,10 +16,11 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 from schemathesis.specs.openapi.checks import ignored_auth, positive_data_acceptance
 
-from annotator.actions import queueing, tokens
+from annotator.actions import pictures, queueing, tokens
 from annotator.actions.tokens import Scope
 from annotator.models import ExportRun, Project, Role
 from tests import factories as make
+from tests.core.test_pictures import drawn
 
 pytestmark = pytest.mark.django_db
 OPERATIONS = [
@@ -109,6 +110,7 @@ def test_whatever_is_asked_the_reply_is_one_of_those_described(
         "assignment_id": mine,
         "batch_id": make.batch(project).pk,
         "run_id": run.pk,
+        "sha256": pictures.keep(actor=make.as_actor(manager), data=drawn()).sha256,
     }
 
     @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))

@@ -29,7 +29,6 @@ from annotator.core.solutions import (
     CONTEXT_KINDS,
     JUDGED_KINDS,
     ImportedAnnotation,
-    ProblemImage,
     ProblemText,
     SolutionRecord,
     Step,
@@ -389,17 +388,3 @@ def test_a_broken_line_in_a_file_is_named_by_line_and_field() -> None:
 
     assert entries[1] == RowError(2, "problem.text", "expected a text that is not blank; got a blank text")
     assert [entry.line for entry in entries if isinstance(entry, ImportRow)] == [1, 3]
-
-
-def test_a_problems_pictures_are_names_with_what_they_show() -> None:
-    shown = [{"src": "a.png", "alt": "A cat"}, "b.png"]
-    record = read(problem={"text": "p", "images": shown})
-    assert record.problem.images == (ProblemImage("a.png", "A cat"), ProblemImage("b.png"))
-
-
-@pytest.mark.parametrize(
-    ("images", "field"),
-    [("a.png", "problem.images"), ([3], "problem.images[0]"), ([{"alt": "A cat"}], "problem.images[0].src")],
-)
-def test_pictures_of_another_shape_are_refused_by_their_place(images: Any, field: str) -> None:
-    refused(field, problem={"text": "p", "images": images})
