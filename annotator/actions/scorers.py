@@ -13,13 +13,15 @@ from django.db import transaction
 from annotator import jobs
 from annotator.actions import access, ordering, scoring
 from annotator.actions.access import Actor, Verb
+from annotator.actions.scoring_inputs import inputs_for
 from annotator.core.selection import InvalidMixture
 from annotator.core.solutions import Step
 from annotator.core.uncertainty import priority
 from annotator.models import AuditEvent, Project, Scorer, ScorerVersion, Solution
 from annotator.queries.pool import mixture_of
 from annotator.scorers import FOLDERS, KINDS, REMOTE, UTILITY_KINDS
-from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, ScoringInput, checked
+from annotator.scorers.base import InvalidScores, Scored, ScoringCancelled, checked
+from annotator.scorers.base import Scorer as RunningScorer
 from annotator.scorers.breaker import CircuitOpen
 from annotator.scorers.endpoint import EndpointRefused
 from annotator.scorers.http import RequestFailed
@@ -291,27 +293,12 @@ def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:
             "This model is loaded by workers alone. Let one score the solution, then look at its scores."
         )
     found = _solution(actor, solution)
-    steps = tuple(map(Step.from_json, found.steps))
-    hurried = Scorer(kind=scorer.kind, config=_hurried(scorer), champion=scorer.champion)
     began = time.monotonic()
-    try:
-        running = scoring.running(hurried)
-        version = running.version
-        (result,) = running.score(
-            [ScoringInput(found.problem.text, steps)],
-            cancelled=lambda: time.monotonic() - began > TRY_SECONDS,
-        )
-        if not isinstance(result, Scored):
-            raise Unanswered(result.message)
-        scored = checked(result, steps)
-    except ScoringCancelled:
-        raise Unanswered(f"There was no answer within {TRY_SECONDS:g} seconds.") from None
-    except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused, InvalidScores) as error:
-        raise Unanswered(str(error)) from error
+    running, steps, scored = _answer(scorer, found, began)
     rank = priority(scored.values, scored.spread, running.threshold)
     return Tried(
         scorer=scorer.name,
-        version=version,
+        version=running.version,
         external_id=found.external_id or f"#{found.pk}",
         problem_text=found.problem.text,
         steps=[
@@ -324,6 +311,29 @@ def try_on(*, actor: Actor, scorer_id: int, solution: str) -> Tried:
         seconds=time.monotonic() - began,
         rationale=scored.rationale or "",
     )
+
+
+def _answer(
+    scorer: Scorer, solution: Solution, began: float
+) -> tuple[RunningScorer, tuple[Step, ...], Scored]:
+    """One solution's scores, asked in a hurry. Raises Unanswered."""
+    hurried = Scorer(
+        project_id=scorer.project_id,
+        kind=scorer.kind,
+        config=_hurried(scorer),
+        champion=scorer.champion,
+    )
+    try:
+        running = scoring.running(hurried)
+        (given,) = inputs_for(running, [solution])
+        (result,) = running.score([given], cancelled=lambda: time.monotonic() - began > TRY_SECONDS)
+        if not isinstance(result, Scored):
+            raise Unanswered(result.message)
+        return running, given.steps, checked(result, given.steps)
+    except ScoringCancelled:
+        raise Unanswered(f"There was no answer within {TRY_SECONDS:g} seconds.") from None
+    except (RequestFailed, CircuitOpen, InvalidSettings, EndpointRefused, InvalidScores) as error:
+        raise Unanswered(str(error)) from error
 
 
 def _hurried(scorer: Scorer) -> dict[str, Any]:

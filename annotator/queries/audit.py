@@ -33,7 +33,6 @@ TOPICS = (
     "question",
     "queue",
     "scorer",
-    "scorer",
     "scoring",
     "solution",
     "token",
