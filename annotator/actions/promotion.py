@@ -87,8 +87,8 @@ def _decide(
     overlap: int,
 ) -> None:
     """Write the decision, and put the version in force where it won."""
-    jobs.extend(job)
     locked = Scorer.objects.select_for_update().get(pk=scorer.pk)
+    jobs.extend(job)  # behind the scorer, as in `training.cancel`: else the two could wait for each other
     in_force = ScorerVersion.objects.filter(scorer=locked).in_force().first()
     if in_force is None or in_force.pk != present.pk:
         raise Overtaken
@@ -162,9 +162,7 @@ def roll_back(*, actor: Actor, scorer_id: int) -> ScorerVersion:
 def _put_in_force(scorer: Scorer, version: ScorerVersion) -> None:
     """In the caller's transaction, the scorer locked. What runs under the old version stops within seconds; it has
     written whole solutions under its own name, so that no order mixes the two."""
-    ScorerVersion.objects.filter(scorer=scorer, status=Status.LIVE).update(status=Status.RETIRED)
-    version.status = Status.LIVE
-    version.save(update_fields=["status"])
+    version.put_in_force()
     kept = ScorerWeights.objects.filter(version=version).exists()
     scorer.champion = (
         version if kept else None

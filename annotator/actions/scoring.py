@@ -102,7 +102,10 @@ def current_version(scorer: Scorer) -> tuple[RunningScorer, ScorerVersion]:
     found = running(scorer)
     if scorer.champion is not None:
         if found.version != scorer.champion.version:
-            raise InvalidSettings(f"The numbers of {scorer.champion.version} make {found.version} here.")
+            raise InvalidSettings(
+                f"With these settings the numbers of {scorer.champion.version} are another version, {found.version}. "
+                "Take the change of settings back, or go back to the version before it."
+            )
         return found, scorer.champion
     version, _ = ScorerVersion.objects.get_or_create(
         scorer=scorer,
@@ -165,7 +168,8 @@ def look_at_all() -> int:
 
 
 def plan(*, job: Claimed) -> None:
-    """Write the jobs for what the scorer's present version lacks; with ``only_new`` only where the version is new.
+    """Write the jobs for what the scorer's present version lacks; with ``only_new`` only where another version
+    than before has come into force.
 
     A server that doesn't answer is asked again later.
     """
@@ -182,13 +186,15 @@ def plan(*, job: Claimed) -> None:
             _again(job, scorer, job.payload, trouble)
         return
     circuits.note(scorer, None)
-    if version.pk not in known or not job.payload.get("only_new"):
+    if version.pk not in known or not job.payload.get("only_new") or not version.is_in_force():
         _plan(scorer, version)
 
 
 @transaction.atomic
 def _plan(scorer: Scorer, version: ScorerVersion) -> Asked:
     """Jobs for all that this version has not scored, in place of those still queued; failures are tried anew."""
+    if not version.is_in_force():
+        version.put_in_force()  # settings or a server have returned to it
     jobs.drop(kind=SCORE, subject_prefix=subject_of(scorer.pk))
     ScoreFailure.objects.filter(version=version).delete()
     unscored = unscored_ids(project_id=scorer.project_id, version_id=version.pk)

@@ -227,8 +227,8 @@ def _store(
     scorer: Scorer, parent: ScorerVersion, trained: Trained, training: dict[str, Any], watch: _Watch
 ) -> ScorerVersion:
     """The challenger and its numbers, once. Other challengers that still waited for evidence are over."""
-    jobs.extend(watch.job, lease_seconds=LEASE_SECONDS)
     Scorer.objects.select_for_update().get(pk=scorer.pk)
+    jobs.extend(watch.job, lease_seconds=LEASE_SECONDS)  # behind the scorer, as in `training.cancel`
     config = {**scorer.config, "weights": trained.data.decode()}
     if trained.format == kept_weights.FOLDER:
         config = {**scorer.config, "path": trained.data.decode()}

@@ -93,6 +93,17 @@ class ScorerVersion(models.Model):
     def __str__(self) -> str:
         return self.version
 
+    def is_in_force(self) -> bool:
+        """Whether it is the one of its scorer that scores now."""
+        return bool(ScorerVersion.objects.filter(scorer=self.scorer_id).in_force().first() == self)
+
+    def put_in_force(self) -> None:
+        """Put it in the place of the one of its scorer that scores now, in the caller's transaction."""
+        live = ScorerVersion.objects.filter(scorer=self.scorer_id, status=self.Status.LIVE)
+        live.exclude(pk=self.pk).update(status=self.Status.RETIRED)
+        self.status = self.Status.LIVE
+        self.save(update_fields=["status"])
+
 
 class Score(models.Model):
     """What one scorer version says of one solution: a probability of being correct for each judged step."""

@@ -249,7 +249,7 @@ def test_numbers_of_another_version_are_not_taken_for_the_champions(manager: Act
     swapped = orjson.dumps(data)
     ScorerWeights.objects.filter(version=waiting).update(data=swapped, sha256=kept_weights.digest(swapped))
     Scorer.objects.filter(pk=scorer.pk).update(champion=waiting)
-    with pytest.raises(InvalidSettings, match="make builtin-"):
+    with pytest.raises(InvalidSettings, match="are another version, builtin-"):
         scoring.current_version(Scorer.objects.get(pk=scorer.pk))
 
 

@@ -16,7 +16,7 @@ from annotator.actions import ordering, scorers, scoring
 from annotator.actions.access import operator
 from annotator.actions.scorers import Refused
 from annotator.jobs import Claimed, LeaseLost
-from annotator.models import Job, Project, QueueRow, Score, ScoreFailure, Scorer
+from annotator.models import Job, Project, QueueRow, Score, ScoreFailure, Scorer, ScorerVersion
 from annotator.queries.scorers import overview
 from annotator.scorers import http
 from tests import factories as make
@@ -184,6 +184,29 @@ def test_another_model_scores_all_anew_while_the_old_order_serves(
     assert Score.objects.filter(version=newest).count() == len(rows)
     ordering.reprioritize(version_id=newest.pk)
     assert set(QueueRow.objects.values_list("ranked_by", flat=True)) == {newest.pk}
+
+
+def test_a_server_that_returns_to_its_first_model_has_it_in_force_again(
+    project: Project, scorer: Scorer, stub: Stub
+) -> None:
+    run(scoring.PLAN)
+    first = scorer.versions.get()
+    stub.tell(model="prm", root="org/prm-9b")
+    scoring.look_at_all()
+    run(scoring.PLAN)
+    assert in_force(scorer) != first
+    meanwhile = make.solution(project)
+
+    stub.tell(model="prm", root="org/prm-7b")
+    scoring.look_at_all()
+    run(scoring.PLAN)
+    assert in_force(scorer) == first
+    assert next_job(scoring.SCORE).payload["solution_ids"] == [meanwhile.pk]
+
+
+def in_force(scorer: Scorer) -> ScorerVersion:
+    found: ScorerVersion = ScorerVersion.objects.filter(scorer=scorer).in_force().get()
+    return found
 
 
 def test_a_look_at_an_unchanged_server_asks_for_nothing(project: Project, scorer: Scorer) -> None:
