@@ -160,7 +160,8 @@ class Export:
         if self.run is None:
             return
         try:
-            ExportRun.objects.filter(pk=self.run.pk).update(
+            # Not one that another worker has finished since this one lost its lease.
+            ExportRun.objects.filter(pk=self.run.pk, state=ExportRun.State.RUNNING).update(
                 state=ExportRun.State.FAILED, error=why[:500], finished_at=Now()
             )
         except (Error, RuntimeError):  # a generator may be closed when there is no connection any more

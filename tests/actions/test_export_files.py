@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,24 @@ def test_a_worker_whose_lease_is_lost_leaves_nothing(
     with pytest.raises(jobs.LeaseLost):
         export_files.run(job=job, extend=lost)
     assert list(folder.iterdir()) == []
+
+
+def test_a_slow_worker_that_ends_behind_another_leaves_what_that_one_made(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_files, "RENEWED", -1.0)
+    run = ask(project)
+    job = jobs.claim("default")
+    assert job is not None
+
+    def taken_over() -> None:
+        export_files.run(job=replace(job, token=uuid.uuid4()), extend=lambda: None)
+        raise jobs.LeaseLost
+
+    with pytest.raises(jobs.LeaseLost):
+        export_files.run(job=job, extend=taken_over)
+    run.refresh_from_db()
+    assert (run.state, run.error, run.written) == ("done", "", 3)
 
 
 def test_a_neutral_label_that_came_meanwhile_is_told_and_not_tried_again(project: Project) -> None:
