@@ -40,7 +40,10 @@ class KeyReused(ValueError):
 
 def start(*, actor: Actor, key: uuid.UUID, choices: Choices) -> ImportBatch:
     """Have a worker import an upload. Raises NotAllowed, NoSuchUpload, FormatNotDetected, UnknownFormat."""
-    return _start(actor, uploads.find(actor=actor, key=key), choices)
+    try:
+        return _start(actor, uploads.find(actor=actor, key=key), choices)
+    except IntegrityError:  # a second click at the same moment
+        raise NoSuchUpload from None
 
 
 def start_once(*, actor: Actor, upload: Upload, choices: Choices, idempotency_key: str = "") -> ImportBatch:

@@ -88,6 +88,8 @@ def preview(request: HttpRequest, actor: Actor, key: uuid.UUID) -> HttpResponse:
             messages.success(request, _("A worker imports the file; this page follows it."))
             return redirect("imports", actor.slug)
         shown = uploads.preview(upload=upload, choices=chosen)
+    except NoSuchUpload:
+        raise Http404("It was imported or taken away at this moment.") from None
     except (FormatNotDetected, UnknownFormat) as refused:
         error = str(refused)[:1].upper() + str(refused)[1:] + "."
     context = {

@@ -13,7 +13,7 @@ from annotator import jobs, tasks
 from annotator.actions import access, import_jobs, imports, uploads
 from annotator.actions.import_jobs import CannotChange, NoSuchImport
 from annotator.actions.imports import CannotGoOn, Overtaken, Report, Source
-from annotator.actions.uploads import Choices
+from annotator.actions.uploads import Choices, NoSuchUpload
 from annotator.models import AuditEvent, ImportBatch, Job, Project, Solution
 from tests import factories as make
 from tests.files import jsonl, native
@@ -209,6 +209,15 @@ def test_an_upload_is_imported_once_and_can_no_longer_be_taken_away(
         uploads.forget(actor=access.operator(project), key=batch.upload)
     with pytest.raises(uploads.NoSuchUpload):
         import_jobs.start(actor=access.operator(project), key=batch.upload, choices=Choices())
+
+
+def test_a_second_click_at_the_same_moment_starts_no_second_import(project: Project) -> None:
+    """Both have found the upload before either has taken it."""
+    batch = begun(project)
+    assert batch.upload is not None
+    with pytest.raises(NoSuchUpload):
+        import_jobs.start(actor=access.operator(project), key=batch.upload, choices=Choices())
+    assert ImportBatch.objects.count() == 1
 
 
 def test_a_paused_imports_file_outlasts_the_sweep(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
