@@ -42,7 +42,8 @@ def carry(old: Solution, new: Solution, same: int) -> Carried:
             _label(assignment, current, new, after, same, slot=labels)
             labels += 1
         elif marked and (current is None or current.counted):
-            drafts += _draft(assignment, current, new, after, same)
+            _draft(assignment, current, new, after, same)
+            drafts += 1
     return Carried(labels, drafts, _reference(old, new, same), _decision(old, new, after, same))
 
 
@@ -77,8 +78,8 @@ def _label(
 
 def _draft(
     assignment: Assignment, current: Annotation | None, new: Solution, after: list[Step], same: int
-) -> bool:
-    """An assignment that comes back to its person with what still holds; False where nothing does."""
+) -> None:
+    """An assignment that comes back to its person, with what still holds of their marks."""
     said: dict[str, Any] = assignment.draft
     if current is not None:
         said = {"labels": current.labels, "details": current.details}
@@ -90,7 +91,6 @@ def _draft(
         "active_seconds": 0.0,
     }
     _assignment(assignment, new, Assignment.State.EXPIRED, draft=draft)
-    return True
 
 
 def _assignment(like: Assignment, new: Solution, state: Assignment.State, **fields: Any) -> Assignment:

@@ -121,9 +121,11 @@ def _check_cap(member: Membership, project: Project, *, ahead: int) -> None:
 
 def _revived(member: Membership, project: Project) -> Assignment | None:
     """An expired assignment of this person whose slot is still free: it comes back with its draft."""
-    expired = Assignment.objects.select_for_update().filter(member=member, state=Assignment.State.EXPIRED)
+    expired = Assignment.objects.filter(member=member, state=Assignment.State.EXPIRED)
     expired = expired.exclude(purpose=Assignment.Purpose.PRACTICE)
-    for assignment in expired.order_by("-claimed_at")[:20]:
+    # Work on steps that were cut anew never comes back; left in, it would fill the twenty that are looked at.
+    expired = expired.exclude(purpose=Assignment.Purpose.WORK, solution__superseded_at__isnull=False)
+    for assignment in expired.select_for_update(of=("self",)).order_by("-claimed_at")[:20]:
         slot = None
         if assignment.purpose == Assignment.Purpose.WORK:
             # Only an open row is locked: two people who held each other's full rows would wait for each other.

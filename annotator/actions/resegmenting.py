@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from django.db import transaction
 from django.db.models.functions import Now
 
-from annotator.actions import access, scoring
+from annotator.actions import access, ordering, scoring
 from annotator.actions.access import Actor, Verb
 from annotator.actions.carrying import Carried, carry
 from annotator.actions.members import recount
@@ -82,6 +82,7 @@ def resegment(
 def undo(*, actor: Actor, solution_id: int) -> int:
     """Bring the segmentation back that this solution replaced. Returns its id.
 
+    Whoever holds the new one now may go on and hand it in, but it won't count.
     Raises NotAllowed, NoSuchSolution, and CannotResegment once somebody has judged the new one.
     """
     access.require(actor, Verb.MANAGE)
@@ -92,8 +93,10 @@ def undo(*, actor: Actor, solution_id: int) -> int:
     own = Annotation.objects.filter(solution=new)
     if own.exclude(source=Annotation.Source.INHERITED).exists():
         raise CannotResegment("Somebody has judged the new steps; cut them anew instead.")
+    theirs = Assignment.objects.filter(solution=new)
+    theirs.filter(state=Assignment.State.SUBMITTED).update(state=Assignment.State.SKIPPED, slot=None)
+    theirs.filter(state=Assignment.State.LIVE).update(state=Assignment.State.EXPIRED, slot=None)
     row = QueueRow.objects.select_for_update().filter(pk=new.pk).first()
-    Assignment.objects.filter(solution=new).update(state=Assignment.State.SKIPPED, slot=None)
     own.update(counted=False, uncounted_reason=RESEGMENTED)
     Annotation.objects.filter(solution=old, uncounted_reason=RESEGMENTED).update(
         counted=True, uncounted_reason=""
@@ -103,6 +106,7 @@ def undo(*, actor: Actor, solution_id: int) -> int:
     if row is not None:
         _queue_row(row, old, Assignment.objects.filter(solution=old, slot__isnull=False).count())
         row.delete()
+    ordering.ask_for_present_order(project_id=actor.project_id)  # its scores are there already
     recount(actor.project_id, [old.pk, new.pk])
     _record(actor, "solution:segmentation_restored", new, old, {})
     return old.pk
@@ -123,10 +127,7 @@ def _written(old: Solution, steps: Sequence[Step], reason: str) -> Solution:
     content = steps_hash(ProblemText(old.problem.text, images=images), steps)
     twin = Solution.objects.filter(project_id=old.project_id, content_hash=content).first()
     if twin is not None:
-        raise CannotResegment(
-            f"The project has these steps already: solution {twin.external_id or f'#{twin.pk}'}"
-            + (", which was put aside for the present one; undo that instead." if twin.superseded_at else ".")
-        )
+        raise CannotResegment(_why_not_again(old, twin))
     return Solution.objects.create(
         project_id=old.project_id,
         problem_id=old.problem_id,
@@ -144,13 +145,27 @@ def _written(old: Solution, steps: Sequence[Step], reason: str) -> Solution:
     )
 
 
+def _why_not_again(old: Solution, twin: Solution) -> str:
+    """Why these steps can't be made: another solution of the project has or had them."""
+    has = f"The project has these steps already: solution {twin.external_id or f'#{twin.pk}'}"
+    if twin.superseded_at is None:
+        return f"{has}."
+    before: Solution | None = old
+    while before is not None and before != twin:
+        before = before.derived_from
+    if before is None:
+        return f"{has}, whose steps were put aside or taken back; they can't be made once more."
+    return f"{has}, which was put aside for the present one; undo that instead."
+
+
 def _move(old: Solution, new: Solution, same: int) -> Carried:
     """Queue row, labels and drafts go over; the old row goes, since nobody is to claim it."""
-    row = QueueRow.objects.select_for_update().filter(pk=old.pk).first()
     carried = carry(old, new, same)
     Annotation.objects.filter(solution=old, counted=True).update(counted=False, uncounted_reason=RESEGMENTED)
     live = Assignment.objects.filter(solution=old, state=Assignment.State.LIVE)
     live.update(state=Assignment.State.EXPIRED, slot=None)
+    # Behind the assignments, as in a submit: else the two could wait for each other.
+    row = QueueRow.objects.select_for_update().filter(pk=old.pk).first()
     if row is not None:
         _queue_row(row, new, carried.labels)
         row.delete()

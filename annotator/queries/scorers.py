@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import FloatField, Sum
+from django.db.models import Count, FloatField, Q, Sum
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Now
 from django.utils import timezone
@@ -121,12 +121,16 @@ class Overview:
 
 def overview(project: Project) -> Overview:
     """A few queries for each scorer, whatever the number of solutions."""
-    total = Solution.objects.filter(project=project, superseded_at=None).count()
+    put_aside = Count("pk", filter=Q(superseded_at__isnull=False))
+    counts = Solution.objects.filter(project=project).aggregate(total=Count("pk"), put_aside=put_aside)
+    total = counts["total"] - counts["put_aside"]
+    # Scores of what was cut anew stay, and are none of those in force; where nothing was, no row is looked at for it.
+    present = {"solution__superseded_at": None} if counts["put_aside"] else {}
     jobs = Job.objects.filter(project=project).exclude(state=Job.State.FAILED)
     standing_by = QueueRow.objects.filter(project=project).versions()
     serving = set(ScorerVersion.objects.filter(pk__in=standing_by).values_list("scorer", flat=True))
     mine = Scorer.objects.filter(project=project).select_related("refines").order_by("pk")
-    scorers = [_standing(scorer, total, serving) for scorer in mine]
+    scorers = [_standing(scorer, total, serving, present) for scorer in mine]
     reordering = jobs.filter(kind="queueing.reprioritize", due_at__lte=Now()).exists()
     return Overview(_sentence(scorers, reordering), scorers, reordering)
 
@@ -137,15 +141,15 @@ def prices_of(project: Project) -> list[tuple[int, str, Mapping[str, float]]]:
     return list(rows.values_list("pk", "name", "prices"))
 
 
-def _standing(scorer: Scorer, total: int, serving: Collection[int]) -> Standing:
+def _standing(scorer: Scorer, total: int, serving: Collection[int], present: Mapping[str, Any]) -> Standing:
     version = ScorerVersion.objects.filter(scorer=scorer).in_force().first()
     jobs = Job.objects.filter(
         project_id=scorer.project_id,
         kind__in=["scoring.score_batch", "scoring.plan"],
         subject__startswith=f"scorer {scorer.pk} ",
     ).exclude(state=Job.State.FAILED)
-    scored = Score.objects.filter(version=version).count() if version else 0
-    failed = ScoreFailure.objects.filter(version=version).count() if version else 0
+    scored = Score.objects.filter(version=version, **present).count() if version else 0
+    failed = ScoreFailure.objects.filter(version=version, **present).count() if version else 0
     rate = _per_second(version) if version else None
     missing = max(0, total - scored - failed)
     return Standing(

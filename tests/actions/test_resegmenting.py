@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from annotator.actions import labeling, queueing, recutting, resegmenting
+import pytest
+from django.db import connection
+from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
+
+from annotator.actions import labeling, ordering, queueing, recutting, resegmenting
 from annotator.actions.access import Actor, NotAllowed
 from annotator.actions.resegmenting import CannotResegment, NoSuchSolution
 from annotator.actions.reserving import Where
@@ -20,9 +25,12 @@ from annotator.models import (
     QueueRow,
     ReferenceLabels,
     Role,
+    Score,
+    ScorerVersion,
     Solution,
 )
 from annotator.queries.exports import Choice, LabelsFrom, rows
+from annotator.queries.scorers import overview
 from tests import factories as make
 from tests.actions.flow import claim, hand_in, label, nothing, run_jobs
 
@@ -176,6 +184,99 @@ def test_undo_brings_labels_and_queue_row_back(project: Project, manager: Actor,
     assert exported(project) == [[1, -1, None, None]]
 
 
+def test_who_holds_the_new_one_while_it_is_undone_loses_nothing_but_it_does_not_count(
+    project: Project, manager: Actor, old: Solution
+) -> None:
+    new = split_third(manager, old)
+    person = make.actor(project)
+    held = claim(person)
+    resegmenting.undo(actor=manager, solution_id=new.pk)
+    assert not hand_in(person, held, 1, 1, 1, 1, 1).counted
+    assert Annotation.objects.get(solution=new).uncounted_reason == "resegmented"
+
+
+def test_what_is_brought_back_finds_its_place_by_the_scores_it_has(
+    project: Project, manager: Actor, old: Solution
+) -> None:
+    scorer = project.scorers.get()
+    version = ScorerVersion.objects.create(
+        scorer=scorer, version="one", measures="correctness", threshold=0.5
+    )
+    QueueRow.objects.filter(pk=make.work(project).solution_id).update(ranked_by=version)
+    new = split_third(manager, old)
+    Job.objects.all().delete()
+    resegmenting.undo(actor=manager, solution_id=new.pk)
+    assert Job.objects.filter(kind=ordering.REORDER).exists()
+
+
+def test_assignments_are_locked_before_the_queues_row_as_in_a_submit(
+    project: Project, manager: Actor, old: Solution
+) -> None:
+    label(make.actor(project), 1, -1, None, None)
+    with CaptureQueriesContext(connection) as asked:
+        new = split_third(manager, old)
+    assert locks(asked) == ["annotator_solution", "annotator_assignment", "annotator_queuerow"]
+    with CaptureQueriesContext(connection) as asked:
+        resegmenting.undo(actor=manager, solution_id=new.pk)
+    assert locks(asked)[-2:] == ["annotator_assignment", "annotator_queuerow"]
+
+
+def locks(asked: CaptureQueriesContext) -> list[str]:
+    """The tables whose rows were locked or changed, each once, in the order of the first time."""
+    of_interest = ("annotator_solution", "annotator_assignment", "annotator_queuerow")
+    found = [
+        re.findall(r'(?:FROM|UPDATE) "(\w+)"', each["sql"])[0]
+        for each in asked.captured_queries
+        if " FOR " in each["sql"] or each["sql"].startswith("UPDATE")
+    ]
+    return list(dict.fromkeys(name for name in found if name in of_interest))
+
+
+def test_unfinished_work_on_old_steps_does_not_hide_what_was_begun_before(
+    project: Project, manager: Actor, old: Solution
+) -> None:
+    person = make.actor(project)
+    first = make.work(project).solution
+    begun = lapsed(first, person)
+    for _ in range(20):
+        held = lapsed(make.solution(project), person)
+        Solution.objects.filter(pk=held.solution_id).update(superseded_at=Now())
+    QueueRow.objects.filter(pk=old.pk).delete()
+    assert claim(person).pk == begun.pk
+
+
+def lapsed(solution: Solution, person: Actor) -> Assignment:
+    return Assignment.objects.create(
+        project_id=solution.project_id,
+        solution=solution,
+        member_id=person.member,
+        state="expired",
+        lease_expires_at=Now(),
+    )
+
+
+def test_the_scorers_page_counts_scores_of_what_is_in_force(
+    project: Project, manager: Actor, old: Solution
+) -> None:
+    version = ScorerVersion.objects.create(
+        scorer=project.scorers.get(), version="one", measures="correctness", threshold=0.5
+    )
+    Score.objects.create(
+        solution=old,
+        version=version,
+        n_steps=4,
+        values=[0.5] * 4,
+        spread=[0.0] * 4,
+        priority=0.6,
+        tiebreak=0.0,
+        predicted_stop=0,
+    )
+    assert overview(project).scorers[0].missing == 0
+    split_third(manager, old)
+    (shown,) = overview(project).scorers
+    assert (shown.scored, shown.missing) == (0, 1)
+
+
 def test_undo_is_refused_once_somebody_has_judged_the_new_steps(
     project: Project, manager: Actor, old: Solution
 ) -> None:
@@ -206,8 +307,16 @@ def test_a_superseded_solution_is_not_cut_again(manager: Actor, old: Solution) -
 def test_the_same_steps_are_not_made_twice(manager: Actor, old: Solution) -> None:
     new = split_third(manager, old)
     resegmenting.undo(actor=manager, solution_id=new.pk)
-    with pytest.raises(CannotResegment, match="put aside"):
+    with pytest.raises(CannotResegment, match="taken back; they can't be made once more"):
         split_third(manager, old)
+
+
+def test_steps_that_were_replaced_are_brought_back_by_undoing(manager: Actor, old: Solution) -> None:
+    before = split_third(manager, old)
+    merged = changes.merged(steps_of(before), 0)
+    now = resegmenting.resegment(actor=manager, solution_id=before.pk, steps=merged)
+    with pytest.raises(CannotResegment, match="undo that instead"):
+        resegmenting.resegment(actor=manager, solution_id=now.solution_id, steps=steps_of(before))
 
 
 def test_another_projects_solution_is_not_there(old: Solution) -> None:
