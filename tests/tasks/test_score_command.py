@@ -6,11 +6,13 @@ import time
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 
 from annotator import jobs
 from annotator.actions import scoring
+from annotator.actions.access import operator
 from annotator.management.commands import score_solutions
-from annotator.models import Job, Project, ScoreFailure
+from annotator.models import Job, Project, ScoreFailure, Solution
 from tests import factories as make
 from tests.brokers import DEAD, broker_at
 from tests.tasks.commands import CHECK_FAILED, DONE, UNUSABLE, Ended
@@ -107,6 +109,35 @@ def test_solutions_that_could_not_be_scored_are_a_failed_check(
     ended = score("--wait", "--json")
 
     assert (ended.status, ended.json["failed"]) == (CHECK_FAILED, 1)
+
+
+def test_a_solution_that_was_cut_anew_is_not_taken_for_a_scored_one(project: Project) -> None:
+    old, _ = make.solution(project), make.solution(project)
+    (asked,) = scoring.request(actor=operator(project))
+    ScoreFailure.objects.create(solution=old, version_id=asked.version_id, message="too long")
+    Solution.objects.filter(pk=old.pk).update(superseded_at=Now())
+    Job.objects.all().delete()
+    with_one_missing = score_solutions._state(project, asked)
+
+    assert (with_one_missing.failed, with_one_missing.missing) == (0, 1)
+
+
+def test_a_server_that_does_not_answer_is_told_in_a_sentence(project: Project, settings: Any) -> None:
+    settings.SCORER_HOSTS = ["127.0.0.1:9"]
+    config = {"url": "http://127.0.0.1:9", "attempts": 1, "timeout": 1.0}
+    project.scorers.create(name="judge", kind="vllm", config=config, ranks=False)
+    ended = score("--scorer", "judge")
+
+    assert (ended.status, ended.out) == (CHECK_FAILED, "")
+    assert ended.err.startswith("The scorer can't be asked now: ")
+
+
+def test_a_scorer_that_is_not_allowed_is_told_in_a_sentence(project: Project) -> None:
+    config = {"url": "http://models.example:8000"}
+    project.scorers.create(name="judge", kind="vllm", config=config, ranks=False)
+    ended = score("--scorer", "judge")
+
+    assert (ended.status, "Traceback" in ended.err, "models.example" in ended.err) == (UNUSABLE, False, True)
 
 
 @pytest.mark.parametrize("arguments", [["--scorer", "oracle"], ["--project", "geometry"]])

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import Func, IntegerField, Sum
 
 from annotator.actions import access, scoring
@@ -17,6 +17,10 @@ from annotator.management.base import Bar, StepmarkCommand, unusable
 from annotator.models import Job, Project, Score, ScoreFailure, Scorer, ScorerVersion, Solution
 from annotator.queries.scorers import unparsed_of
 from annotator.scorers import CHAT_KINDS
+from annotator.scorers.breaker import CircuitOpen
+from annotator.scorers.endpoint import EndpointRefused
+from annotator.scorers.http import RequestFailed
+from annotator.scorers.remote import InvalidSettings
 
 #: Without a sign of life for this long, waiting ends.
 PATIENCE = 5.0
@@ -88,8 +92,10 @@ class Command(StepmarkCommand):
             raise unusable(f"Name one of this project's scorers with --scorer: {', '.join(sorted(names))}.")
         try:
             (asked,) = scoring.request(actor=access.operator(project), scorer_name=name or names[0])
-        except NoSuchScorer as error:
+        except (NoSuchScorer, InvalidSettings, EndpointRefused) as error:
             raise unusable(str(error)) from error
+        except (RequestFailed, CircuitOpen) as error:
+            raise CommandError(f"The scorer can't be asked now: {error}", returncode=1) from error
         return asked
 
     def _wait(self, project: Project, asked: Asked) -> State:
@@ -112,9 +118,10 @@ class Command(StepmarkCommand):
 
 
 def _state(project: Project, asked: Asked) -> State:
+    mine = {"version_id": asked.version_id, "solution__superseded_at": None}
     return State(
-        scored=Score.objects.filter(version_id=asked.version_id).count(),
-        failed=ScoreFailure.objects.filter(version_id=asked.version_id).count(),
+        scored=Score.objects.filter(**mine).count(),
+        failed=ScoreFailure.objects.filter(**mine).count(),
         total=Solution.objects.filter(project=project, superseded_at=None).count(),
         open_jobs=Job.objects.filter(
             project=project, kind__in=["scoring.score_batch", "queueing.reprioritize"]

@@ -134,7 +134,9 @@ class Command(StepmarkCommand):
                             found.setdefault(row.record.content_hash(), row.record)
                         else:
                             self.say(f"{path.name}, line {row.line}: {row.message}")
-            except (OSError, UnknownFormat, FormatNotDetected) as error:
+            except OSError as error:
+                raise unusable(f"{path} can't be read: {error.strerror}.") from error
+            except (UnknownFormat, FormatNotDetected) as error:
                 raise unusable(f"{path}: {error}") from error
         return list(found.values())
 
@@ -158,7 +160,7 @@ def _write(path: Path, content: str) -> None:
     try:
         path.write_text(content, encoding="utf-8")
     except OSError as error:
-        raise unusable(f"{path}: {error}") from error
+        raise unusable(f"{path} can't be written: {error.strerror}.") from error
 
 
 def _said(values: dict[str, Any], runs: list[Simulated], measured: Pace | None) -> str:
