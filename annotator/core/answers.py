@@ -7,6 +7,7 @@ Most comparisons end with equal text, a choice's letter or two numbers. What is 
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,6 +19,8 @@ from annotator.core.mathtext import NotNumeric, Number, tokenize
 TAIL = 20_000
 #: Longer answers are compared as text alone.
 LONGEST = 500
+#: Of a text's boxes only the last few are looked at: a text of nothing else would take seconds.
+MOST_BOXES = 50
 #: Relative error that floating point alone may cause.
 ROUNDING = 1e-9
 
@@ -75,8 +78,8 @@ def final_answer(text: str) -> Found | None:
 
 
 def _last_boxed(text: str) -> str | None:
-    """What the last box holds whose brace is closed."""
-    for match in reversed(list(_BOX.finditer(text))):
+    """What the last box holds whose brace is closed, among the last `MOST_BOXES`."""
+    for match in reversed(deque(_BOX.finditer(text), maxlen=MOST_BOXES)):
         depth, start = 1, match.end()
         for at in range(start, min(len(text), start + LONGEST)):
             depth += (text[at] == "{") - (text[at] == "}")
@@ -108,11 +111,11 @@ def same_answer(reference: str, answer: str) -> bool | None:
     if choice is not None:
         named = _CHOICE.match(right)
         return named is not None and named["letter"].upper() == choice["letter"].upper()
+    if max(len(left), len(right)) > LONGEST:
+        return None
     numbers = _numbers(left), _numbers(right)
     if all(numbers):
         return any(_close(one, other) for one in numbers[0] for other in numbers[1])
-    if max(len(left), len(right)) > LONGEST:
-        return None
     if _WORDS.fullmatch(left) and (first := _WORDS.match(right)):
         return first[0].casefold() == left.casefold() and right[first.end() : first.end() + 1] in ",.;:"
     return symbolic.same(left, right)
@@ -120,8 +123,10 @@ def same_answer(reference: str, answer: str) -> bool | None:
 
 #: One letter, by itself or in brackets, alone or before its text: B, (B), B., B) 12.
 _CHOICE = re.compile(r"\(?(?P<letter>[A-J])(?:\)|\.(?=\s|$)|:(?=\s|$)|(?![\w\s.+\-*/^=<>(]))", re.IGNORECASE)
-#: Words of more than one letter, which no algebra has.
-_WORDS = re.compile(r"(?:[^\W\d_]{2,}[ '’-]*)+")
+#: Words of more than one letter, which no algebra has. Something stands between two of them, so that one run of letters
+#: is read in one way only: else a long one takes for ever to refuse.
+_WORDS = re.compile(r"[^\W\d_]{2,}(?:[ '’-]+[^\W\d_]{2,})*[ '’-]*")
+_UNIT = re.compile(r"(?P<number>.*[\d})])\s*[^\W\d_²³]{2,}(?:[ .²³/^\d]+[^\W\d_²³]{2,})*[ .²³/^\d]*")
 _WRAPPED = re.compile(
     r"\\(?:text|textbf|textit|mathrm|mathbf|mbox|boxed|fbox|operatorname)\s*\{(?P<inside>[^{}]*)\}"
 )
@@ -154,7 +159,7 @@ def _numbers(text: str) -> list[Number]:
     value = re.sub(r"\s*\^?\s*\{?\\circ\}?$", "", value)
     percent = value.rstrip().endswith(("%", "\\%"))
     value = value.rstrip().removesuffix("%").removesuffix("\\").rstrip() if percent else value
-    unit = re.fullmatch(r"(?P<number>.*[\d})])\s*(?:[^\W\d_]{2,}[ .²³/^\d]*)+", value)
+    unit = _UNIT.fullmatch(value)
     value = unit["number"] if unit else value
     try:
         number = evaluate(tokenize(value)).number

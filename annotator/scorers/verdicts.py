@@ -18,9 +18,12 @@ _WORD = r"(?:\$?\s*\\boxed\s*\{\s*(?:\\text\s*\{)?\s*)?\**(?P<word>yes|no)\b\**\
 _LAST = re.compile(
     rf"(?:\W*judge?ment\W*\s*|\W*verdict\W*\s*|\W*answer\W*\s*)?{_WORD}[\s.!*]*", re.IGNORECASE
 )
-_TYPE = re.compile(r"^\W*error type\W+(?P<name>.{1,80}?)\W*$", re.IGNORECASE | re.MULTILINE)
+#: Longest line that can be a verdict. What stands between its words overlaps, so a long one takes minutes to refuse.
+_LINE = 200
+_TYPE = re.compile(r"^\W{0,12}error type\W{1,12}(?P<name>.{1,80}?)\W{0,12}$", re.IGNORECASE | re.MULTILINE)
 _STEP = re.compile(
-    r"^\W*step\s+(?P<number>\d{1,4})\b(?P<said>.*?)\\boxed\s*\{\s*(?:\\text\s*\{)?\s*(?P<word>correct|incorrect)\b",
+    r"^\W{0,12}step\s{1,12}(?P<number>\d{1,4})\b.*?\\boxed\s{0,12}\{\s{0,12}(?:\\text\s{0,12}\{\s{0,12})?"
+    r"(?P<word>correct|incorrect)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -43,8 +46,8 @@ def read_step(choice: Mapping[str, Any], taxonomy: Sequence[str] = ()) -> Verdic
     True
     """
     text = answer_text(choice)
-    last = text.rstrip().rpartition("\n")[2]
-    match = _LAST.fullmatch(last.strip())
+    last = text.rstrip().rpartition("\n")[2].strip()
+    match = _LAST.fullmatch(last) if len(last) <= _LINE else None
     if match is None:
         return None
     yes = match["word"].lower() == "yes"

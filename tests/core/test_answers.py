@@ -99,3 +99,20 @@ def test_what_cannot_be_told_is_not_guessed(reference: str, answer: str) -> None
 
 def test_wrappings_fall_away() -> None:
     assert plain(r"$\boxed{\mathbf{\text{ 12 }}}$.") == "12"
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [("a" * 400 + "1", "b"), ("3", "12 " + "a" * 400 + ")"), ("3", "12 " + "²" * 400 + ")")],
+)
+def test_a_long_run_of_letters_costs_no_more_than_it_is_long(
+    reference: str, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read in two ways, each letter would double the time: this would never end."""
+    monkeypatch.setattr(symbolic, "same", lambda *_: None)
+    assert same_answer(reference, answer) is None
+
+
+@pytest.mark.parametrize(("open_ones", "how"), [(49, How.BOXED), (50, How.NUMBER)])
+def test_of_a_texts_boxes_only_the_last_are_looked_at(open_ones: int, how: How) -> None:
+    assert final_answer(r"\boxed{1} " + r"\boxed{" * open_ones) == Found("1", how)

@@ -12,6 +12,7 @@ import pytest
 from annotator.core.solutions import Step
 from annotator.scorers import make
 from annotator.scorers.base import Scored, ScoringInput
+from annotator.scorers.local import prompts
 from tests.scorers import tiny_models as tiny
 
 torch = tiny.torch
@@ -288,3 +289,12 @@ def test_output_embeddings_that_are_the_input_ones_are_read_as_such(tmp_path: Pa
     (found,) = scores(tmp_path / "model", "versaprm", items()[1:2])
 
     assert found.values == pytest.approx((good,), abs=ROUNDING)
+
+
+def test_runs_of_line_breaks_become_two_and_blanks_alone_stay() -> None:
+    given = ScoringInput("a \n \n\n b\n\nc", (Step("d" + "\n" * 9 + "e" + " " * 50_000 + "f"),))
+
+    found = prompts.squeezed(given)
+
+    assert found.problem == "a\n\nb\n\nc"
+    assert found.steps[0].text == "d\n\ne" + " " * 50_000 + "f"
