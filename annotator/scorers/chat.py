@@ -123,6 +123,15 @@ def answer_text(choice: Mapping[str, Any]) -> str:
     return content.rpartition("</think>")[2] if isinstance(content, str) else ""
 
 
+def kept(text: str) -> str:
+    r"""What a model said, as it is kept: cut, and without what no database takes (NUL, halves of surrogate pairs).
+
+    >>> kept(" fine\x00 \ud800 ")
+    'fine ?'
+    """
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8").strip()[:RATIONALE_LENGTH]
+
+
 def tokens_told(choice: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, float]]]]:
     """Each token with its alternatives and their log-probabilities; empty where the shape is another."""
     try:

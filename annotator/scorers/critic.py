@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 
 from annotator.scorers.base import Scored, ScoringInput
 from annotator.scorers.chat import (
-    RATIONALE_LENGTH,
     ChatScorer,
     Sampling,
     answer_text,
     escape,
+    kept,
     sampling,
     tagged,
 )
@@ -91,7 +91,7 @@ def _rationale(read: list[tuple[Vote | None, Mapping[str, Any]]], votes: list[Vo
     most = max(sorted(weight), key=weight.__getitem__)
     for vote, answer in read:
         if vote is not None and max(vote, key=vote.__getitem__) == most:
-            return answer_text(answer).strip()[:RATIONALE_LENGTH] or None
+            return kept(answer_text(answer)) or None
     return None
 
 

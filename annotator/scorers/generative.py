@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 
 from annotator.scorers.base import Scored, ScoringInput
 from annotator.scorers.chat import (
-    RATIONALE_LENGTH,
     ChatScorer,
     Sampling,
     add,
     answer_text,
     escape,
+    kept,
     mean_and_spread,
     sampling,
     tagged,
@@ -131,7 +131,7 @@ class GenerativeScorer(ChatScorer):
             values=over_steps(item, values),
             spread=over_steps(item, spread),
             error_types=over_steps(item, types) if any(types) else None,
-            rationale="\n\n".join(told)[:RATIONALE_LENGTH],
+            rationale=kept("\n\n".join(told)),
             usage=usage,
         )
 
@@ -143,11 +143,11 @@ class GenerativeScorer(ChatScorer):
         usage |= {"votes": float(len(answers)), "unparsed": float(len(answers) - len(votes))}
         _enough_read(usage)
         both = [mean_and_spread([vote[place] for vote in votes]) for place in range(steps)]
-        reasons = [answer_text(answer).strip() for values, answer in read if values is not None]
+        reasons = [answer_text(answer) for values, answer in read if values is not None]
         return Scored(
             values=over_steps(item, [mean for mean, _ in both]),
             spread=over_steps(item, [width for _, width in both]),
-            rationale=reasons[0][:RATIONALE_LENGTH] or None,
+            rationale=kept(reasons[0]) or None,
             usage=usage,
         )
 

@@ -16,11 +16,11 @@ import orjson
 
 from annotator.scorers.base import Scored, ScoringInput
 from annotator.scorers.chat import (
-    RATIONALE_LENGTH,
     ChatScorer,
     Sampling,
     answer_text,
     escape,
+    kept,
     known_type,
     mean_and_spread,
     sampling,
@@ -108,7 +108,7 @@ class JudgeScorer(ChatScorer):
             values=over_steps(item, [mean for mean, _ in both]),
             spread=over_steps(item, [width for _, width in both]),
             error_types=over_steps(item, types) if any(types) else None,
-            rationale=_why(rulings[0])[:RATIONALE_LENGTH],
+            rationale=kept(_why(rulings[0])),
             usage=usage,
         )
 

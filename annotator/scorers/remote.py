@@ -39,6 +39,8 @@ VERSION_LENGTH = 100
 #: Seconds between two looks at which model the server serves, and between two looks at ``cancelled``.
 RECHECK_SECONDS = 30.0
 POLL_SECONDS = 0.2
+#: A count of tokens beyond this (or NaN, which JSON can't keep) is no count.
+MOST_TOKENS = 10**12
 #: Two probabilities that came through bfloat16 may miss one by this much.
 ROUNDING = 0.02
 
@@ -302,12 +304,13 @@ def rows_for(item: ScoringInput, rows: Any, good: int) -> Scored:
 
 
 def token_counts(reply: Any) -> dict[str, float]:
-    """What a reply says of the tokens it cost."""
+    """What a reply says of the tokens it cost; a count that is none is left out."""
     usage = reply.get("usage") if isinstance(reply, dict) else None
     if not isinstance(usage, dict):
         return {}
     wanted = ("prompt_tokens", "completion_tokens")
-    return {name: float(usage[name]) for name in wanted if _numbers([usage.get(name)])}
+    said = {name: usage[name] for name in wanted if _numbers([usage.get(name)])}
+    return {name: float(count) for name, count in said.items() if 0 <= count < MOST_TOKENS}
 
 
 def threshold(settings: Settings) -> float:

@@ -10,6 +10,7 @@ import pytest
 from annotator.core.solutions import Step
 from annotator.scorers import FOLDERS, KINDS, REMOTE, UnknownScorer, make
 from annotator.scorers.base import InvalidScores, Scored, checked
+from annotator.scorers.remote import token_counts
 
 STEPS = (Step("a"), Step("b", kind="tool", judged=False), Step("c"))
 GOOD = Scored(values=(0.9, None, 0.2), spread=(0.1, None, None))
@@ -49,3 +50,10 @@ def test_every_kind_makes_a_scorer_that_names_itself() -> None:
 def test_an_unknown_kind_is_refused_by_name() -> None:
     with pytest.raises(UnknownScorer, match="oracle"):
         make("oracle")
+
+
+@pytest.mark.parametrize("count", [math.nan, math.inf, -1, 10**400, "5", True])
+def test_a_count_of_tokens_that_is_none_is_left_out(count: object) -> None:
+    assert token_counts({"usage": {"prompt_tokens": count, "completion_tokens": 3}}) == {
+        "completion_tokens": 3.0
+    }

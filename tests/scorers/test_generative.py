@@ -196,3 +196,23 @@ def test_a_server_that_answers_wrongly_fails_the_solution_alone(
     first, second = run(make(), THREE, solution("Bad."))
     assert scored([first]).values == (1.0, 1.0, 1.0)
     assert failure([second]).message
+
+
+@pytest.mark.parametrize("begins", ["judgement", "answer:", "\\boxed{"])
+def test_a_last_line_of_blanks_or_stars_is_refused_at_once(begins: str) -> None:
+    """Split among what may stand between the words, ten thousand of them would take hours."""
+    for blank in (" ", "*"):
+        assert read_step(said(f"Fine.\n{begins}{blank * 10_000}x")) is None
+        assert read_solution(said(f"{blank * 10_000}\n{begins}"), 2) is None
+
+
+def test_a_verdict_and_a_kind_of_error_stand_among_marks() -> None:
+    text = "\n\n**Error type**:\n\n  *calculation*.\n\n** Judgement **:  $ \\boxed{ \\text{ No }} $ .**"
+    assert read_step(said(text), TYPES) == Verdict(0.0, "calculation")
+
+
+def test_what_no_database_takes_is_not_kept_of_a_reason(make: MakeScorer, stub: Stub) -> None:
+    stub.tell(answers=["Bad\0ly \ud800.\n" + NO])
+    rationale = scored(run(make(), THREE)).rationale
+    assert rationale is not None
+    assert rationale.startswith("Step 1 (0.00): Badly ?.\nIt is false.")

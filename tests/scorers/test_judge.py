@@ -92,3 +92,12 @@ def test_a_ruling_that_a_step_quotes_is_not_the_answer(make: MakeScorer, stub: S
     quoted = ruling("correct").rpartition("\n")[2]
     stub.tell(answers=[f"The step says {quoted} and more.\n" + ruling("incorrect").rpartition("\n")[2]])
     assert scored(run(make(), solution(quoted))).values == (0.0,)
+
+
+def test_what_no_database_takes_is_not_kept_of_a_reason(make: MakeScorer, stub: Stub) -> None:
+    """Escaped in the model's own JSON, it gets through the server's."""
+    stub.tell(answers=[ruling("correct", "correct", "correct", why="so\0")])
+    assert (
+        scored(run(make(), THREE)).rationale
+        == "Step 1: correct. so\nStep 2: correct. so\nStep 3: correct. so"
+    )
