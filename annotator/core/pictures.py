@@ -51,7 +51,7 @@ def clean(data: bytes) -> Picture:
             with Image.open(BytesIO(data), formats=FORMATS) as opened:
                 _check_size(*opened.size)  # before a pixel is decoded
                 shown = ImageOps.exif_transpose(opened)
-                image = shown.convert(_MODES.get(shown.mode, "RGBA"))
+                image = _eight_bits(shown).convert(_MODES.get(shown.mode, "RGBA"))
     except BadPicture:
         raise
     except Image.DecompressionBombError as error:
@@ -66,6 +66,11 @@ def clean(data: bytes) -> Picture:
     if len(kept) > MAX_KEPT:
         raise BadPicture(f"Written as PNG it takes more than {MAX_KEPT // 1024**2} MB; scale it down.")
     return Picture(kept, *image.size, hashlib.sha256(kept).hexdigest())
+
+
+def _eight_bits(image: Image.Image) -> Image.Image:
+    """Of 65,536 greys the 256 that are kept: Pillow alone would make all but the darkest of them white."""
+    return image.point(lambda grey: grey * (1 / 256)) if image.mode.startswith("I;16") else image
 
 
 def kept_name(sha256: str) -> str:

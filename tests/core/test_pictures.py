@@ -44,6 +44,13 @@ def test_every_mode_of_a_png_can_be_kept(mode: str) -> None:
     assert clean(drawn(mode=mode)).width == 6
 
 
+def test_sixteen_bits_of_grey_become_eight() -> None:
+    out = BytesIO()
+    Image.new("I;16", (2, 2), 0x8000).save(out, "PNG")
+    with Image.open(BytesIO(clean(out.getvalue()).data)) as opened:
+        assert opened.getpixel((0, 0)) == 0x80
+
+
 def test_what_is_kept_is_kept_as_it_is_the_second_time() -> None:
     once = clean(drawn("JPEG"))
     assert clean(once.data) == once
