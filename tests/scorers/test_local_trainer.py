@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from annotator.core.solutions import Step
 from annotator.scorers.builtin.fit import Example, NothingToLearn
 from annotator.scorers.local import trainer
+from annotator.scorers.local.folders import write_whole
 from annotator.scorers.local.training import Trained
 from annotator.scorers.trainers import train_local
 
@@ -106,6 +108,23 @@ def test_a_part_that_is_done_is_not_done_again(
     taught(tmp_path)
 
     assert [folder.parent.name for folder in teacher.shown if folder not in before] == ["out", "out"]
+
+
+def test_a_file_that_was_being_written_when_a_kill_came_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(_file: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", killed)
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(tmp_path / "values.json", b"[]")
+    monkeypatch.undo()
+    assert not (tmp_path / "values.json").exists()
+
+    write_whole(tmp_path / "values.json", b"[]")
+
+    assert (tmp_path / "values.json").read_bytes() == b"[]"
 
 
 def test_one_problem_alone_can_not_be_looked_at_from_outside(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -91,3 +92,13 @@ def _chunks(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while chunk := file.read(CHUNK):
             yield chunk
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A file that is there with all of its content, or not at all, whenever a kill comes."""
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    with unfinished.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)

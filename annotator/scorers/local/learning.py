@@ -18,7 +18,7 @@ from annotator.scorers.base import ScoringInput
 from annotator.scorers.builtin.fit import Example, NothingToLearn
 from annotator.scorers.local import backbones, checkpoints, loading
 from annotator.scorers.local.batches import batches
-from annotator.scorers.local.folders import InvalidModel
+from annotator.scorers.local.folders import InvalidModel, write_whole
 from annotator.scorers.local.heads import Heads
 from annotator.scorers.local.prompts import Unscorable
 from annotator.scorers.local.tokens import Encoded
@@ -92,7 +92,7 @@ class Run:
             loss=trained[1],
             validation=learner.validated,
         )
-        (self.folder / RESULT).write_bytes(orjson.dumps({"key": self.key, **result.to_json()}))
+        write_whole(self.folder / RESULT, orjson.dumps({"key": self.key, **result.to_json()}))
         (self.folder / CHECKPOINT).unlink(missing_ok=True)
         progress("saving", 1, 1)
         return result

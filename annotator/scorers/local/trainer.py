@@ -19,6 +19,7 @@ from annotator.core.uncertainty import EVEN_ODDS
 from annotator.scorers.base import Scored, ScoringInput
 from annotator.scorers.builtin.fit import Example, NothingToLearn
 from annotator.scorers.local.families import FAMILIES
+from annotator.scorers.local.folders import write_whole
 from annotator.scorers.local.scorer import LocalScorer, Running
 from annotator.scorers.local.training import MODEL, Progress, train
 from annotator.scorers.remote import InvalidSettings
@@ -87,7 +88,7 @@ def _part(
     before = [one for one in lessons.automatic if one.group not in away]
     model = _stages(shown, before, config["base"], settings, folder, progress)
     said = _values(model, [lessons.people[place] for place in hidden], config, progress)
-    kept.write_bytes(orjson.dumps(said))
+    write_whole(kept, orjson.dumps(said))
     for stage in folder.iterdir():
         if stage.is_dir():
             shutil.rmtree(stage)  # a model is large
