@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotator.core.pictures import kept_name
+from annotator.core.pictures import kept_name, kept_sha256
 from annotator.models import Attachment, Problem
 
 SHOWN = 200
@@ -49,7 +49,9 @@ def kept(project_id: int) -> Sequence[Kept]:
 
 
 def picture(project_id: int, sha256: str) -> Bytes | None:
-    """One picture of a project."""
+    """One picture of a project; None as well for what is no hash."""
+    if kept_sha256(sha256) != sha256:
+        return None
     row = Attachment.objects.filter(project_id=project_id, sha256=sha256).first()
     return Bytes(bytes(row.data), row.media_type) if row else None
 
@@ -60,8 +62,3 @@ def every(project_id: int) -> Iterator[tuple[str, bytes]]:
     for key in list(keys):
         sha256, data = Attachment.objects.values_list("sha256", "data").get(pk=key)
         yield kept_name(sha256), bytes(data)
-
-
-def count(project_id: int) -> int:
-    """How many pictures a project has."""
-    return Attachment.objects.filter(project_id=project_id).count()

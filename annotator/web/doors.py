@@ -8,8 +8,9 @@ from typing import Any
 
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import render
 
 from annotator.actions import access
 from annotator.actions.access import Actor, NotAllowed, NotAMember
@@ -44,10 +45,21 @@ def member(view: View) -> View:
     def guarded(request: HttpRequest, slug: str, **kwargs: Any) -> HttpResponseBase:
         try:
             actor: Actor = access.enter(user_id=signed_in(request).pk, slug=slug)
+            _refuse_nul(request)
             return view(request, actor, **kwargs)
         except NotAMember:
             raise Http404("There is no such project.") from None
         except NotAllowed as error:
             raise PermissionDenied(str(error)) from None
+        except BadRequest as error:  # Django's own answer would keep the sentence to itself
+            return render(request, "bad_request.html", {"says": str(error)}, status=400)
 
     return person(guarded)
+
+
+def _refuse_nul(request: HttpRequest) -> None:
+    """The database stores no NUL: told here once, rather than by each field of each page. Raises BadRequest."""
+    forms = (request.GET, request.POST)
+    fields = (each for form in forms for name, values in form.lists() for each in (name, *values))
+    if any("\0" in text for text in (request.path, *fields)):
+        raise BadRequest("What was sent holds a NUL character, which no text has.")

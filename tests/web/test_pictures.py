@@ -98,3 +98,9 @@ def test_a_script_is_told_what_is_no_picture(project: Project) -> None:
     sent = {"file": SimpleUploadedFile("a.png", b"<svg/>")}
     reply = script_in(project, Role.MANAGER).post("/api/v1/projects/maths/attachments", sent)
     assert (reply.status_code, reply.json()["code"]) == (422, "picture")
+
+
+@pytest.mark.parametrize("sha256", ["%00", "images%2f", "A" * 64])
+def test_the_api_has_no_picture_under_what_is_no_hash(people: People, project: Project, sha256: str) -> None:
+    path = f"/api/v1/projects/maths/attachments/{sha256}"
+    assert people.annotator.get(path).status_code == 404
