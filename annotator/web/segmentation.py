@@ -66,16 +66,12 @@ def cut(request: HttpRequest, actor: Actor, solution_id: int) -> HttpResponse:
     if found is None:
         raise Http404("This solution isn't there, or was cut otherwise meanwhile.")
     plan = _plan(request.POST.get("plan", ""))
-    do, error = request.POST.get("do", ""), ""
+    do = request.POST.get("do", "")
     if do == "back":
         plan = plan[:-1]
     elif do and do != "apply":
-        plan = [*plan, do][:MOST_CHANGES]
-    try:
-        steps = _changed(found.steps, plan)
-    except CannotChange as refused:
-        plan, error = plan[:-1], gettext("That can't be done: %(why)s.") % {"why": refused}
-        steps = _changed(found.steps, plan)
+        plan = [*plan, do]
+    steps, plan, error = _changed(found.steps, plan)
     if do == "apply" and not error:
         try:
             return _apply(request, actor, found, steps)
@@ -109,21 +105,31 @@ def _apply(request: HttpRequest, actor: Actor, found: ForCutting, steps: Sequenc
     return HttpResponseRedirect(reverse("segmentation", args=[actor.slug]))
 
 
-def _changed(steps: Sequence[Step], plan: Sequence[str]) -> tuple[Step, ...]:
-    """The steps after a list of changes: "merge:2", "split:2:14". Raises CannotChange."""
+def _changed(steps: Sequence[Step], plan: Sequence[str]) -> tuple[tuple[Step, ...], list[str], str]:
+    """The steps after a list of changes, those of them that could be done, and why the next one couldn't ("")."""
     done = tuple(steps)
-    for change in plan:
-        what, *numbers = change.split(":")
-        if not all(each.isascii() and each.isdecimal() and len(each) < 8 for each in numbers):
-            raise CannotChange("this is no change that the page offers")
-        match what, [int(each) for each in numbers]:
-            case "merge", [index]:
-                done = changes.merged(done, index)
-            case "split", [index, at]:
-                done = changes.split(done, index, at)
-            case _:
-                raise CannotChange("this is no change that the page offers")
-    return done
+    for number, change in enumerate(plan):
+        try:
+            if number == MOST_CHANGES:
+                raise CannotChange(f"one visit makes at most {MOST_CHANGES} changes")
+            done = _after(done, change)
+        except CannotChange as refused:
+            said = gettext("That can't be done: %(why)s.") % {"why": refused}
+            return done, list(plan[:number]), said
+    return done, list(plan), ""
+
+
+def _after(steps: tuple[Step, ...], change: str) -> tuple[Step, ...]:
+    """The steps after one change: "merge:2", "split:2:14". Raises CannotChange."""
+    what, *numbers = change.split(":")
+    if not all(each.isascii() and each.isdecimal() and len(each) < 8 for each in numbers):
+        raise CannotChange("this is no change that the page offers")
+    match what, [int(each) for each in numbers]:
+        case "merge", [index]:
+            return changes.merged(steps, index)
+        case "split", [index, at]:
+            return changes.split(steps, index, at)
+    raise CannotChange("this is no change that the page offers")
 
 
 def _plan(text: str) -> list[str]:

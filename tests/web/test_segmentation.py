@@ -103,6 +103,23 @@ def test_a_change_that_cannot_be_made_is_said_and_the_others_are_kept(
     assert json.loads(reply.context["plan"]) == ["split:0:7", "merge:2"]
 
 
+def test_a_list_of_changes_holds_up_to_the_first_that_cannot_be_made(
+    people: People, project: Project
+) -> None:
+    plan = json.dumps(["split:0:7", "bad", "merge:2"])
+    reply = people.manager.post(f"{PAGE}{solution(project).pk}", {"plan": plan, "do": "apply"})
+    assert (reply.status_code, reply.context["plan"]) == (422, '["split:0:7"]')
+    assert not Solution.objects.exclude(derived_from=None).exists()
+
+
+def test_one_change_too_many_is_said(
+    people: People, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.web.segmentation.MOST_CHANGES", 1)
+    reply = people.manager.post(f"{PAGE}{solution(project).pk}", {"plan": '["split:0:7"]', "do": "merge:2"})
+    assert "one visit makes at most 1 changes" in reply.content.decode()
+
+
 def test_what_a_change_costs_is_said_before(people: People, project: Project) -> None:
     made = report(project, **{"is": "coarse", "at": 7})
     page = people.manager.post(f"{PAGE}{made.pk}", {"plan": "[]", "do": "merge:1"}).content.decode()
