@@ -78,11 +78,12 @@ def shown(batch: ImportBatch) -> Shown:
 
 
 def on_benchmarks(batch_ids: Sequence[int]) -> dict[int, int]:
-    """Solutions of each batch whose problem a known benchmark holds; batches without any are left out.
+    """Solutions of each batch, as they are cut now, whose problem a known benchmark holds; batches without any are
+    left out.
 
     Begins with the problems that are marked, which are few and have an index of their own.
     """
     marked = Problem.objects.exclude(benchmarks=[])
-    held = Solution.objects.filter(problem__in=marked, batch_id__in=batch_ids)
+    held = Solution.objects.filter(problem__in=marked, batch_id__in=batch_ids, superseded_at=None)
     rows = held.order_by().values("batch_id").annotate(n=Count("pk"))
     return {row["batch_id"]: row["n"] for row in rows}

@@ -12,7 +12,10 @@ from annotator.actions import access, benchmarks, exports
 from annotator.actions.benchmarks import BadName
 from annotator.actions.exports import Recipe
 from annotator.actions.imports import Source
-from annotator.models import BenchmarkProblem, ImportBatch, Problem, Project
+from annotator.actions.resegmenting import resegment
+from annotator.core.segmentation.changes import merged
+from annotator.core.solutions import Step
+from annotator.models import BenchmarkProblem, ImportBatch, Problem, Project, Role, Solution
 from annotator.queries.export_filters import LabelsFrom, Only
 from annotator.queries.imports import on_benchmarks
 from tests import factories as make
@@ -41,6 +44,17 @@ def test_an_import_marks_the_problems_that_a_benchmark_holds(project: Project) -
 
     assert marks() == [["B"], []]
     assert on_benchmarks([report.batch]) == {report.batch: 1}
+
+
+def test_a_solution_that_was_cut_otherwise_counts_once(project: Project) -> None:
+    learn(processbench(0))
+    batch = bring(project, native(0)).batch
+    old = Solution.objects.get()
+    manager = make.actor(project, Role.MANAGER)
+    resegment(
+        actor=manager, solution_id=old.pk, steps=merged([Step.from_json(each) for each in old.steps], 0)
+    )
+    assert on_benchmarks([batch]) == {batch: 1}
 
 
 def test_what_is_there_already_is_marked_when_the_benchmark_is_learnt(project: Project) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from django.db.models.functions import Now
 
 from annotator.core.labels import NOT_AN_ERROR, Label, accept_bit
 from annotator.core.uncertainty import predicted_stop
@@ -107,6 +108,19 @@ def test_an_adjudication_stands_above_the_consensus(version: ScorerVersion) -> N
     for labels, stop in (([-1, None, None], 0), ([1, 1, -1], 2)):
         Adjudication.objects.create(solution=made, member=member, n_steps=3, labels=labels, stop=stop)
     assert measured(version, Against.HOLDOUT).found.first_error_exact.value == 1.0
+
+
+@pytest.mark.parametrize("against", [Against.HOLDOUT, Against.REFERENCE])
+def test_a_solution_that_was_cut_otherwise_since_counts_no_more(
+    version: ScorerVersion, against: Against
+) -> None:
+    referred(version, 1, [0.9, 0.2])
+    made = agreed(version, [1, -1], [0.9, 0.2])
+    decision = {"labels": [1, -1], "stop": 1, "n_steps": 2}
+    Adjudication.objects.create(solution=made, member=make.member(version.scorer.project), **decision)
+    assert measured(version, against).found.solutions == 1
+    Solution.objects.update(superseded_at=Now())
+    assert measured(version, against).found.solutions == 0
 
 
 def test_gold_takes_any_acceptable_stop_and_leaves_out_what_may_be_either(version: ScorerVersion) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from django.db.models import OuterRef, Subquery
 
@@ -76,11 +77,11 @@ def has_any(project: Project, against: Against) -> bool:
         case Against.HOLDOUT:
             agreed = Consensus.objects.filter(state=Consensus.State.AGREED)
             return any(
-                rows.filter(solution__project=project, solution__problem__split=Split.HOLDOUT).exists()
+                rows.filter(**_in(project), solution__problem__split=Split.HOLDOUT).exists()
                 for rows in (agreed, Adjudication.objects)
             )
         case Against.REFERENCE:
-            return ReferenceLabels.objects.filter(solution__project=project).exists()
+            return ReferenceLabels.objects.filter(**_in(project)).exists()
         case Against.GOLD:
             return Gold.objects.filter(project=project, void=False, suspect=False).exists()
 
@@ -94,12 +95,17 @@ def said_by(versions: Sequence[ScorerVersion], solutions: Sequence[int]) -> dict
     return found
 
 
+def _in(project: Project) -> dict[str, Any]:
+    """A project's solutions as they are cut now: one that was cut otherwise since would count twice."""
+    return {"solution__project": project, "solution__superseded_at": None}
+
+
 _ABOUT = ("solution_id", "solution__problem_id", "solution__problem__text", "solution__answer_correct")
 
 
 def _holdout(project: Project) -> Iterator[Known]:
     """The latest adjudication stands above the consensus."""
-    of = {"solution__project": project, "solution__problem__split": Split.HOLDOUT}
+    of = {**_in(project), "solution__problem__split": Split.HOLDOUT}
     latest = Adjudication.objects.filter(solution=OuterRef("solution")).order_by("-decided_at", "-pk")
     decided = Adjudication.objects.filter(**of, pk=Subquery(latest.values("pk")[:1]))
     agreed = Consensus.objects.filter(**of, state=Consensus.State.AGREED)
@@ -110,7 +116,7 @@ def _holdout(project: Project) -> Iterator[Known]:
 
 
 def _reference(project: Project) -> Iterator[Known]:
-    rows = ReferenceLabels.objects.filter(solution__project=project).order_by("solution_id")
+    rows = ReferenceLabels.objects.filter(**_in(project)).order_by("solution_id")
     for solution, problem, text, right, labels, stop in rows.values_list(*_ABOUT, "labels", "first_error"):
         truth = _truth(labels)
         if not any(each is not None for each in truth) and stop is not None:

@@ -9,7 +9,7 @@ from django.db import connection
 from annotator.models import Project
 
 #: Raised whenever an evaluation is computed or shaped differently.
-REVISION = 1
+REVISION = 2
 
 # Scores are append-only but for what is scored again, whose time moves.
 _SEEN = """
