@@ -103,7 +103,9 @@ def download(request: HttpRequest, actor: Actor) -> HttpResponseBase:
     access.require(actor, Verb.EXPORT)
     try:
         recipe = Recipe.from_json(choices(request.GET))
-        export = exports.start(actor=actor, recipe=recipe, recipe_id=_kept_as(actor, recipe))
+        # A HEAD takes no line, so it would leave an export that never ends in the history.
+        keep = request.method != "HEAD"
+        export = exports.start(actor=actor, recipe=recipe, keep=keep, recipe_id=_kept_as(actor, recipe))
     except REFUSED as error:
         return _page(request, actor, request.GET, error=str(error), status=422)
     name = f"{actor.slug}-{export.codec.name}-{timezone.now():%Y%m%d-%H%M}.{export.extension}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import orjson
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.cache import never_cache
@@ -15,7 +15,7 @@ from annotator.queries.projects import project_of
 from annotator.queries.side_by_side import side_by_side
 from annotator.queries.side_by_side_blocks import COLUMNS, agreement, headline, rows
 from annotator.web.doors import member
-from annotator.web.spreadsheet import download
+from annotator.web.tables import download
 
 
 @require_safe
@@ -39,16 +39,18 @@ def page(request: HttpRequest, actor: Actor) -> HttpResponse:
 @require_safe
 @never_cache
 @member
-def steps(request: HttpRequest, actor: Actor, kind: str) -> HttpResponse:
-    """Every step with people's label and its estimate, as CSV or JSONL."""
+def steps(request: HttpRequest, actor: Actor, kind: str) -> StreamingHttpResponse:
+    """Every step with people's label and its estimate, as CSV or JSONL, streamed."""
     access.require(actor, Verb.ADJUDICATE)
     project = project_of(actor.project_id)
     name = f"{project.slug}-side-by-side-{timezone.now():%Y%m%d}"
     if kind == "csv":
-        return download(name, COLUMNS, ([row[column] for column in COLUMNS] for row in rows(project)))
+        return download(
+            f"{name}.csv", COLUMNS, ([row[column] for column in COLUMNS] for row in rows(project))
+        )
     if kind != "jsonl":
         raise Http404("There is no such file.")
-    lines = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows(project))
-    response = HttpResponse(lines, content_type="application/jsonl")
+    lines = (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows(project))
+    response = StreamingHttpResponse(lines, content_type="application/jsonl")
     response["Content-Disposition"] = f'attachment; filename="{name}.jsonl"'
     return response

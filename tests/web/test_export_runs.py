@@ -55,6 +55,11 @@ def test_a_download_is_in_the_history_with_what_it_held(people: People, project:
     assert people.manager.get(PAGE).context["history"].runs[0].id == run.pk
 
 
+def test_a_head_leaves_no_export_that_never_ends(people: People, project: Project) -> None:
+    assert people.manager.head(f"{PAGE}download?format=native").status_code == 200
+    assert not ExportRun.objects.exists()
+
+
 def test_an_export_that_is_broken_off_says_so(project: Project) -> None:
     for _ in range(3):
         brought(make.solution(project), 1, 1, 1)

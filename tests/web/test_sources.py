@@ -154,7 +154,7 @@ def test_work_that_is_still_to_be_done_is_not_shown(
     assert side_by_side(project).settled == 0
     page = shown(people.manager)
     assert not any(word in page for word in ("live one", "wanted one", "cased one", "gold step"))
-    assert people.manager.get(FILES[1]).content == b""
+    assert people.manager.get(FILES[1]).getvalue() == b""
 
 
 def test_sources_are_held_against_adjudicators_by_domain_and_depth(
@@ -226,8 +226,8 @@ def test_the_file_has_every_step_and_runs_nothing(
     Rollouts.objects.create(solution=solution, version=rolling, step=1, tried=8, right=4)
     type(solution.problem).objects.update(domain=hostile)
 
-    table = list(csv.DictReader(io.StringIO(people.manager.get(FILES[0]).content.decode())))
-    lines = [orjson.loads(line) for line in people.manager.get(FILES[1]).content.splitlines()]
+    table = list(csv.DictReader(io.StringIO(people.manager.get(FILES[0]).getvalue().decode())))
+    lines = [orjson.loads(line) for line in people.manager.get(FILES[1]).getvalue().splitlines()]
     assert [row["domain"] for row in table] == [f"'{hostile}"] * 2
     assert [row["domain"] for row in lines] == [hostile] * 2
     assert lines[1] == {
