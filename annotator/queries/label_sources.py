@@ -8,12 +8,13 @@ from annotator.core.consensus_filter import Kept
 from annotator.models import Project, Score, ScorerVersion, Solution
 
 JUDGE, MONTE_CARLO, SCORER = "judge", "monte_carlo", "scorer"
-_SOURCES = {"critic": JUDGE, "generative": JUDGE, "judge": JUDGE, "monte_carlo": MONTE_CARLO}
+#: Kinds of scorers whose word may stand where no person's does, and what they are as sources.
+AUTOMATIC = {"critic": JUDGE, "generative": JUDGE, "judge": JUDGE, "monte_carlo": MONTE_CARLO}
 
 
 def source_of(kind: str) -> str:
     """What a scorer of this kind is as a source of labels."""
-    return _SOURCES.get(kind, SCORER)
+    return AUTOMATIC.get(kind, SCORER)
 
 
 def versions_in_force(project_id: int) -> list[ScorerVersion]:
@@ -36,7 +37,7 @@ def where_both_agree(solutions: QuerySet[Solution]) -> QuerySet[Solution]:
 
 def _said(*sources: str) -> QuerySet[Score]:
     """A solution's scores by the versions in force that are of these sources."""
-    kinds = [kind for kind, source in _SOURCES.items() if source in sources]
+    kinds = [kind for kind, source in AUTOMATIC.items() if source in sources]
     versions = ScorerVersion.objects.filter(scorer__kind__in=kinds).in_force()
     return Score.objects.filter(solution=OuterRef("pk"), version__in=versions.values("pk"))
 

@@ -29,18 +29,12 @@ from annotator.models import (
     Solution,
     Split,
 )
+from annotator.queries.label_sources import AUTOMATIC
 from annotator.queries.quality.opinions import DAWID_SKENE, LATENT_STOP, PLURALITY
 from annotator.scorers.builtin.training_data import problem_hash
 
 CHUNK = 1_000
 ADJUDICATED, CONSENSUS, HUMAN = "adjudicated", "consensus", "human"
-#: Kinds of scorers whose word may come before people's, in the order in which they are believed.
-AUTOMATIC: Mapping[str, str] = {
-    "critic": "judge",
-    "generative": "judge",
-    "judge": "judge",
-    "monte_carlo": "monte_carlo",
-}
 #: What a label that no person gave weighs beside one that a person gave.
 AUTOMATIC_WEIGHT = 0.3
 #: Holdout solutions count from so many labels, unless a reviewer decided.
