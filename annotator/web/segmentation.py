@@ -47,8 +47,10 @@ def page(request: HttpRequest, actor: Actor) -> HttpResponse:
             said = gettext("That is more than %(most)s solutions: choose a smaller part, or use the command.")
             return _page(request, actor, error=said % {"most": f"{recutting.MOST:,}"}, status=422)
         if request.POST.get("do") != "apply":
-            shown = recutting.preview(actor=actor, where=where, rule=rule)
-            return _page(request, actor, preview=shown)
+            return _previewed(request, actor, where, rule)
+        if request.POST.get("seen") != _seen(where, rule):
+            said = gettext("You have chosen otherwise since you looked. This is what would change now.")
+            return _previewed(request, actor, where, rule, said)
         done = recutting.recut(actor=actor, where=where, rule=rule)
     except (NothingChosen, UnknownRule) as error:
         return _page(request, actor, error=str(error), status=422)
@@ -170,6 +172,17 @@ def _shown(index: int, step: Step, found: ForCutting, plan: Sequence[str]) -> di
     return {"index": index, "number": index + 1, "step": step, "pieces": pieces, "suggestions": suggestions}
 
 
+def _previewed(request: HttpRequest, actor: Actor, where: Where, rule: str, error: str = "") -> HttpResponse:
+    shown = recutting.preview(actor=actor, where=where, rule=rule)
+    seen = _seen(where, rule)
+    return _page(request, actor, preview=shown, seen=seen, error=error, status=422 if error else 200)
+
+
+def _seen(where: Where, rule: str) -> str:
+    """What a preview was of, so that nothing else is cut by the button under it."""
+    return orjson.dumps([rule, where.in_words()]).decode()
+
+
 def _where(request: HttpRequest) -> Where:
     batch = request.POST.get("batch", "")
     return Where(
@@ -189,7 +202,13 @@ def _told(done: Recut) -> str:
 
 
 def _page(
-    request: HttpRequest, actor: Actor, *, preview: Recut | None = None, error: str = "", status: int = 200
+    request: HttpRequest,
+    actor: Actor,
+    *,
+    preview: Recut | None = None,
+    seen: str = "",
+    error: str = "",
+    status: int = 200,
 ) -> HttpResponse:
     context: dict[str, Any] = {
         "project": project_of(actor.project_id),
@@ -199,6 +218,7 @@ def _page(
         "choices": segmentation.choices(actor.project_id),
         "rules": RULES,
         "preview": preview,
+        "seen": seen,
         "typed": request.POST.dict(),
         "error": error,
     }

@@ -131,12 +131,24 @@ def test_a_batch_is_shown_before_it_is_cut(people: People, project: Project) -> 
     made = solution(project)
     Problem.objects.update(subject="Sets")
     form = {"rule": "sentence", "subject": "Sets", "do": "preview"}
-    page = people.manager.post(PAGE, form).content.decode()
-    assert "1 would change, 0 are cut so already." in page
+    page = people.manager.post(PAGE, form)
+    assert "1 would change, 0 are cut so already." in page.content.decode()
     assert Solution.objects.count() == 1
-    reply = people.manager.post(PAGE, {**form, "do": "apply"}, follow=True).content.decode()
+    apply = {**form, "do": "apply", "seen": page.context["seen"]}
+    reply = people.manager.post(PAGE, apply, follow=True).content.decode()
     assert "1 solution was cut anew." in reply
     assert Solution.objects.get(derived_from=made).derived_reason == "rule sentence"
+
+
+def test_what_was_not_looked_at_is_shown_rather_than_cut(people: People, project: Project) -> None:
+    solution(project)
+    Problem.objects.update(subject="Sets", domain="maths")
+    seen = people.manager.post(PAGE, {"rule": "sentence", "subject": "Sets"}).context["seen"]
+    other = {"rule": "sentence", "domain": "maths", "seen": seen, "do": "apply"}
+    reply = people.manager.post(PAGE, other)
+    assert reply.status_code == 422
+    assert "You have chosen otherwise since you looked." in reply.content.decode()
+    assert (reply.context["preview"].changed, Solution.objects.count()) == (1, 1)
 
 
 @pytest.mark.parametrize(
