@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from annotator.actions import access
 from annotator.actions.access import Actor, Verb
-from annotator.actions.export_choices import Recipe
+from annotator.actions.export_choices import REFUSED, Recipe
 from annotator.core.codecs.base import ExportRow
 from annotator.core.codecs.policies import NeutralPolicyNeeded, Policies, check_policies
 from annotator.core.codecs.rows import ExportTally
@@ -92,8 +92,7 @@ class Export:
                 yield line
             self.at_end()
         except BaseException as error:
-            ours = isinstance(error, Exception)
-            self._broke_off(f"{type(error).__name__}: {error}" if ours else "It was broken off.")
+            self._broke_off(_why(error))
             raise
         self._done()
 
@@ -267,6 +266,13 @@ def _export(project_id: int, recipe: Recipe, form: Format, choice: Choice, run: 
         written=seen.row,
     )
     return Export(lines, form, tally, left_out, seen, recipe, project_id, run)
+
+
+def _why(error: BaseException) -> str:
+    """What ended an export early, for its row in the history."""
+    if isinstance(error, REFUSED):
+        return str(error)
+    return f"{type(error).__name__}: {error}" if isinstance(error, Exception) else "It was broken off."
 
 
 def _kept(rows: Iterator[ExportRow | LeftOut], left_out: Counter[str]) -> Iterator[ExportRow]:

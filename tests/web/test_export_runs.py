@@ -70,6 +70,15 @@ def test_an_export_that_is_broken_off_says_so(project: Project) -> None:
     assert (run.state, run.error) == ("failed", "It was broken off.")
 
 
+def test_a_file_that_needs_a_choice_by_now_says_which(people: People, project: Project) -> None:
+    people.manager.post(PAGE, {"do": "file", "format": "trl"})
+    said(make.solution(project), 1, 0, 1)
+    work()
+    run = ExportRun.objects.get()
+    assert run.state == "failed"
+    assert run.error.startswith("trl has no neutral label and there are neutral steps; choose how")
+
+
 def test_a_worker_makes_the_same_file_as_the_download(people: People, project: Project) -> None:
     said(make.solution(project), 1, -1, None)
     run = exported(people, format="trl")
