@@ -19,7 +19,7 @@ from annotator.actions.questions import EmptyText
 from annotator.core.preferences import InvalidPreference
 from annotator.queries import mine as queries
 from annotator.queries.projects import project_of
-from annotator.web.doors import member, person, signed_in
+from annotator.web.doors import json_body, member, person, signed_in
 from annotator.web.forms import step_number
 
 
@@ -91,7 +91,7 @@ def leave(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpR
 def save_preferences(request: HttpRequest) -> HttpResponse:
     """Merge a JSON object into my preferences; the reply is all of them, or what is wrong (422)."""
     try:
-        changes = orjson.loads(request.body)
+        changes = orjson.loads(json_body(request))
         if not isinstance(changes, dict):
             raise InvalidPreference("expected an object")
         return JsonResponse(preferences.save(user_id=signed_in(request).pk, changes=changes))

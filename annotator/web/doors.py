@@ -24,6 +24,11 @@ def signed_in(request: HttpRequest) -> User:
     return request.user
 
 
+def json_body(request: HttpRequest) -> bytes:
+    """What a script sent; nothing where it sent a form with parts, which was read as one before."""
+    return b"" if request.content_type == "multipart/form-data" else request.body
+
+
 def person(view: View) -> View:
     """Let in whoever is signed in. Others go to the sign-in page; scripts get a 401 instead."""
 

@@ -18,7 +18,7 @@ from annotator.actions.labeling import AlreadyClosed, NoSuchAssignment, StaleDra
 from annotator.actions.queueing import NothingForYou
 from annotator.core.labels import InvalidLabels
 from annotator.queries import workbench as queries
-from annotator.web.doors import member
+from annotator.web.doors import json_body, member
 from annotator.web.forms import Malformed, read_work, work_from_form
 
 CLOSED = "That solution was already handed in, perhaps in another tab; here is the next one."
@@ -83,7 +83,7 @@ def skip(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpRe
 def draft(request: HttpRequest, actor: Actor, assignment_id: uuid.UUID) -> HttpResponse:
     """Keep unfinished work: {"labels", "details", "finish_reason", "active_seconds", "version"} as JSON."""
     try:
-        body = orjson.loads(request.body)
+        body = orjson.loads(json_body(request))
         work, version = read_work(body), int(body.get("version", 0))
         saved = labeling.save_draft(actor=actor, assignment_id=assignment_id, work=work, version=version)
     except (orjson.JSONDecodeError, TypeError, ValueError) as error:

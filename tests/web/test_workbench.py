@@ -173,6 +173,12 @@ def test_a_draft_that_no_page_would_send_is_refused_in_words(
     assert (reply.status_code, bool(reply.json()["error"])) == (422, True)
 
 
+def test_a_draft_that_is_sent_as_a_form_is_refused_in_words(people: People, project: Project) -> None:
+    make.work(project)
+    reply = people.annotator.post(f"{PAGE}{claim(people.annotator).assignment_id}/draft", {"labels": "[]"})
+    assert (reply.status_code, bool(reply.json()["error"])) == (422, True)
+
+
 def test_a_skip_needs_a_reason_and_passes_the_solution_on(people: People, project: Project) -> None:
     make.work(project)
     bench = claim(people.annotator)
