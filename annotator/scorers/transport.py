@@ -169,6 +169,7 @@ class Pool:
         self.server, self.limits, self._resolver = server, limits, resolver
         self._context = ssl.create_default_context() if server.scheme == "https" else None
         self._idle: list[tuple[Connection, float]] = []
+        self._closed = False
         self._lock = threading.Lock()
 
     def take(self, *, fresh: bool = False) -> Connection:
@@ -182,16 +183,18 @@ class Pool:
         return Connection(self.server, self.limits, self._resolver, self._context)
 
     def give_back(self, connection: Connection) -> None:
-        """Keep a connection for the next request where there is room."""
+        """Keep a connection for the next request where there is room; none once the pool was closed."""
         with self._lock:
-            if connection.sock is not None and len(self._idle) < self.limits.concurrency:
+            room = not self._closed and len(self._idle) < self.limits.concurrency
+            if connection.sock is not None and room:
                 self._idle.append((connection, time.monotonic()))
                 return
         connection.close()
 
     def close(self) -> None:
-        """Close what is idle."""
+        """Close what is idle, and what is given back from now on."""
         with self._lock:
+            self._closed = True
             idle, self._idle = self._idle, []
         for connection, _ in idle:
             connection.close()

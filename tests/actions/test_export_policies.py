@@ -33,7 +33,11 @@ def neutral_in(project: Project, labels: LabelsFrom) -> None:
         said(solution, 1, 0, 1)
 
 
-@pytest.mark.parametrize("labels", list(LabelsFrom))
+#: What a judge and Monte-Carlo agree on says where the first error is, and never that a step adds nothing.
+MAY_BE_NEUTRAL = [each for each in LabelsFrom if each is not LabelsFrom.AUTOMATIC]
+
+
+@pytest.mark.parametrize("labels", MAY_BE_NEUTRAL)
 def test_a_neutral_needs_a_policy_before_the_first_byte(project: Project, labels: LabelsFrom) -> None:
     neutral_in(project, labels)
 

@@ -6,12 +6,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from annotator.actions import access, pictures
 from annotator.models import Membership, Problem, Project
 from tests import factories as make
 from tests.browser.bench import Open, active, press, ready, rules
+from tests.core.test_pictures import drawn
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
-PICTURE = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='90' height='60'/%3E"
 
 
 def test_mathematics_is_set_and_what_is_none_is_left_alone(
@@ -148,11 +149,16 @@ def test_long_context_is_folded_takes_no_label_and_opens_by_key(
     assert page.locator("[data-step][data-label='1']").count() == 1
 
 
+def with_a_picture(project: Project) -> None:
+    kept = pictures.keep(actor=access.operator(project), data=drawn(size=(90, 60)))
+    Problem.objects.update(images=[{"sha256": kept.sha256, "alt": "A triangle"}])
+
+
 def test_a_picture_of_the_problem_is_enlarged_and_named(
     open_as: Open, project: Project, member: Membership
 ) -> None:
     make.work(project)
-    Problem.objects.update(images=[{"src": PICTURE, "alt": "A triangle"}])
+    with_a_picture(project)
     page = open_as(member)
     ready(page)
     page.get_by_role("button", name="Picture 1, enlarge: A triangle").click()
@@ -176,7 +182,7 @@ def test_three_hundred_steps_are_typeset_where_one_reads_and_the_rest_follows(
           requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
         })"""
     )
-    assert took < 250  # the bench measures; this only tells a page that hangs
+    assert took < 5_000  # the bench measures; this only tells a page that hangs
     expect(page.locator("[data-step] .katex")).to_have_count(300, timeout=15_000)
 
 
@@ -197,7 +203,7 @@ def test_axe_finds_nothing(open_as: Open, project: Project, member: Membership, 
     rules(mode="all_steps", aid_equations=True, aid_reference=True)
     texts = ["So $3+4=8$.", "print(1)", "1\n" * 900, "| a | b |\n|---|---|\n| 1 | 2 |"]
     make.work(project, texts=texts, kinds=["reasoning", "code", "observation", "reasoning"])
-    Problem.objects.update(images=[{"src": PICTURE, "alt": "A triangle"}])
+    with_a_picture(project)
     page = open_as(member)
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
     ready(page)

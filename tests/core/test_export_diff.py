@@ -86,7 +86,9 @@ def test_memory_does_not_grow_with_the_exports() -> None:
         assert n_changes == -(-number // 7)
         return most
 
-    assert peak(6_000) < 1.5 * peak(1_500) + 100_000
+    assert (
+        peak(30_000) < 4 * peak(1_500) + 500_000
+    )  # twenty times as many; other threads' memory is counted, too
 
 
 def test_signs_are_one_letter_a_step() -> None:

@@ -251,6 +251,18 @@ def test_connections_are_used_again(stub: Stub, client: MakeClient) -> None:
     assert len({one["peer"][1] for one in stub.seen()}) == 1
 
 
+def test_a_connection_that_comes_back_after_the_client_was_closed_is_closed_too(
+    stub: Stub, client: MakeClient
+) -> None:
+    one = client()
+    one.post("/pooling", QUESTION)
+    under_way = one._pool.take()
+    assert under_way.sock is not None
+    one.close()
+    one._pool.give_back(under_way)
+    assert under_way.sock is None
+
+
 def test_a_connection_that_the_server_closed_meanwhile_costs_no_attempt(client: MakeClient) -> None:
     first = Stub()
     made = client(first.url, first.hosts, attempts=1)
