@@ -12,8 +12,9 @@ import pytest
 from annotator.core.solutions import Step
 from annotator.scorers.builtin.fit import Example, NothingToLearn
 from annotator.scorers.local import trainer
-from annotator.scorers.local.folders import write_whole
+from annotator.scorers.local.folders import model_folder, write_whole
 from annotator.scorers.local.training import Trained
+from annotator.scorers.remote import InvalidSettings
 from annotator.scorers.trainers import train_local
 
 PEOPLE = [Example(f"p{n}", (Step("a"), Step("b")), (1.0, float(n % 2)), group=f"p{n % 4}") for n in range(8)]
@@ -108,6 +109,11 @@ def test_a_part_that_is_done_is_not_done_again(
     taught(tmp_path)
 
     assert [folder.parent.name for folder in teacher.shown if folder not in before] == ["out", "out"]
+
+
+def test_a_folders_name_that_the_system_does_not_take_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InvalidSettings, match="no model folder"):
+        model_folder("a" * 300, [str(tmp_path)])
 
 
 def test_a_file_that_was_being_written_when_a_kill_came_is_not_there(

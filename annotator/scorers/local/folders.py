@@ -35,8 +35,12 @@ def model_folder(path: str | None, allowed: Collection[str]) -> Path:
         )
     roots = [Path(one).resolve() for one in allowed]
     for root in roots:
-        folder = (root / path).resolve()  # an absolute path stands for itself
-        if folder != root and folder.is_relative_to(root) and folder.is_dir():
+        try:
+            folder = (root / path).resolve()  # an absolute path stands for itself
+            there = folder != root and folder.is_relative_to(root) and folder.is_dir()
+        except (OSError, RuntimeError):  # a name that is too long, a link in a circle
+            continue
+        if there:
             _check(folder)
             return folder
     raise InvalidSettings(
