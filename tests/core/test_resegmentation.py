@@ -67,6 +67,11 @@ def test_nothing_is_cut_inside_a_formula() -> None:
     assert changes.places_to_split("Let $a = 1. B = 2$ hold. So be it.") == [25]
 
 
+def test_places_to_cut_lie_between_formulas_and_within_the_text() -> None:
+    text = " One. $a. B$ is it. $c. D$ too.\n\nEnd. "
+    assert [text[at:].split()[0] for at in changes.places_to_split(text)] == ["$a.", "$c.", "End."]
+
+
 def test_the_unchanged_part_ends_where_a_separator_differs() -> None:
     before = [Step("a", sep=" "), Step("b"), Step("c")]
     assert changes.unchanged(before, [Step("a", sep="\n"), Step("b"), Step("c")]) == 1

@@ -6,6 +6,7 @@ where the step and everything before it are untouched.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -93,13 +94,14 @@ def places_to_split(text: str) -> list[int]:
     >>> places_to_split("One. Two is $a. B$. Three.")
     [5, 20]
     """
+    first, last = len(text) - len(text.lstrip()), len(text.rstrip())
+    places = sorted(at for at in {*boundaries.sentences(text), *boundaries.lines(text)} if first < at < last)
     spans = protected_spans(text)
-    places = {*boundaries.sentences(text), *boundaries.lines(text)}
-    return sorted(
-        at
-        for at in places
-        if text[:at].strip() and text[at:].strip() and not any(low < at < high for low, high in spans)
-    )
+    begins = [low for low, _ in spans]
+    inside = [
+        bisect_left(begins, at) for at in places
+    ]  # how many spans begin before the place; they are disjoint
+    return [at for at, n in zip(places, inside, strict=True) if not (n and at < spans[n - 1][1])]
 
 
 def check_same_text(before: Sequence[Step], after: Sequence[Step]) -> None:
