@@ -138,12 +138,6 @@ class Ranked:
     strategy: Ints
     left_out: int = 0
 
-    def priorities(self, size: int) -> Floats:
-        """For each of the pool's solutions a number in [0, 1], highest first; -1 for what was left out."""
-        priority = np.full(size, -1.0)
-        priority[self.order] = 1.0 - np.arange(len(self.order)) / max(len(self.order), 1)
-        return priority
-
 
 def preference(pool: Pool, strategy: Strategy) -> Ints:
     """The solutions that a strategy may choose, its first choice first. Ties go by lot.

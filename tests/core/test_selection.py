@@ -197,7 +197,6 @@ def test_what_needs_no_label_can_be_left_out() -> None:
     given_pool = pool(4, certain=[True, False, True, False])
     ranked = rank(given_pool, only(R, skip_certain=True))
     assert (ranked.order.tolist(), ranked.left_out) == ([1, 3], 2)
-    assert ranked.priorities(4).tolist() == [-1.0, 1.0, -1.0, 0.5]
 
 
 def test_after_the_careful_places_the_rest_follows_by_uncertainty_then_by_lot() -> None:

@@ -13,9 +13,6 @@ import torch
 
 from annotator.scorers.local.readouts import MEMBER_LAYERS, member_logits
 
-#: Where training began, under the names of the published weights.
-BEGAN = tuple(name.replace("score.model", "score.reg_model") for name in MEMBER_LAYERS)
-
 
 class Heads:
     """Weights that learn, and a copy of where they began. All in single precision, as the authors keep them."""
