@@ -139,7 +139,7 @@ def tokens_told(choice: Mapping[str, Any]) -> list[tuple[str, list[tuple[str, fl
             (str(one["token"]), [(str(a["token"]), float(a["logprob"])) for a in one["top_logprobs"]])
             for one in choice["logprobs"]["content"]
         ]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return []
 
 

@@ -279,7 +279,11 @@ def good_share(row: Any, good: int, place: str) -> float:
 
 
 def _numbers(row: Any) -> bool:
-    return isinstance(row, list) and all(isinstance(x, int | float) and not isinstance(x, bool) for x in row)
+    """Whether all are floats, NaN included, or whole numbers that fit into one."""
+    return isinstance(row, list) and all(
+        isinstance(x, float) or (isinstance(x, int) and not isinstance(x, bool) and abs(x) < 2**53)
+        for x in row
+    )
 
 
 def _brief(row: Any) -> str:

@@ -10,7 +10,9 @@ import pytest
 from annotator.core.solutions import Step
 from annotator.scorers import FOLDERS, KINDS, REMOTE, UnknownScorer, make
 from annotator.scorers.base import InvalidScores, Scored, checked
-from annotator.scorers.remote import token_counts
+from annotator.scorers.chat import tokens_told
+from annotator.scorers.http import BadReply
+from annotator.scorers.remote import good_share, token_counts
 
 STEPS = (Step("a"), Step("b", kind="tool", judged=False), Step("c"))
 GOOD = Scored(values=(0.9, None, 0.2), spread=(0.1, None, None))
@@ -57,3 +59,13 @@ def test_a_count_of_tokens_that_is_none_is_left_out(count: object) -> None:
     assert token_counts({"usage": {"prompt_tokens": count, "completion_tokens": 3}}) == {
         "completion_tokens": 3.0
     }
+
+
+def test_odds_of_four_hundred_digits_are_not_told() -> None:
+    told = {"token": "1", "top_logprobs": [{"token": "1", "logprob": -(10**400)}]}
+    assert tokens_told({"logprobs": {"content": [told]}}) == []
+
+
+def test_a_number_of_four_hundred_digits_is_no_probability() -> None:
+    with pytest.raises(BadReply, match="step 2: two probabilities were expected"):
+        good_share([10**400, 0], 1, "step 2")
