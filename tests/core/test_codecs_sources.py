@@ -9,7 +9,7 @@ import zipfile
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotator.core.codecs.arrays import read_array
@@ -69,6 +69,7 @@ def test_rows_of_an_archive_name_their_file_and_count_anew_in_each() -> None:
     assert rows[-1].to_json()["file"] == "two"
 
 
+@settings(max_examples=40)
 @given(
     rows=st.lists(
         st.dictionaries(st.text(), st.recursive(st.text() | st.integers(0, 9), st.lists), max_size=3)

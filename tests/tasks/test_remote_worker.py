@@ -48,7 +48,7 @@ def project(stub: Stub) -> Project:
 def test_a_worker_killed_while_a_server_scores_loses_nothing_and_doubles_nothing(
     broker: str, project: Project
 ) -> None:
-    for life in range(3):
+    for life in range(2):
         before = Score.objects.count()
         beat()
         worker = Worker(broker)
