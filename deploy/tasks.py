@@ -110,8 +110,7 @@ def test(words: list[str]) -> int:
         browser = pool.submit(find_browser)
         set_up(dev=True)
         chromium = browser.result() or playwrights_browser()
-    # Three on two cores: a third of the time a test waits, for a worker, a lease or a page.
-    command: list[str | Path] = [PYTHON, "-m", "pytest", "-n", "3", "--dist", "worksteal", *words]
+    command: list[str | Path] = [PYTHON, "-m", "pytest", "-n", "2", "--dist", "worksteal", *words]
     return subprocess.run(command, cwd=ROOT, env={**os.environ, "STEPMARK_CHROMIUM": chromium}).returncode
 
 
