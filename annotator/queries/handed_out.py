@@ -50,7 +50,10 @@ def handed_out(assignment_id: uuid.UUID) -> HandedOut:
             "text": solution.problem.text,
             "final_answer": solution.final_answer,
             "images": [
-                {"url": reverse("api_picture", args=[found.project.slug, image["sha256"]]), "alt": image["alt"]}
+                {
+                    "url": reverse("api_picture", args=[found.project.slug, image["sha256"]]),
+                    "alt": image["alt"],
+                }
                 for image in solution.problem.images
             ],
         },

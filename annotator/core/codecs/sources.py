@@ -132,7 +132,9 @@ def _zip(file: ByteFile, budget: _Budget, caps: Caps) -> Iterator[JsonLine | Row
         return
     with archive:
         files = [each for each in archive.infolist() if not each.is_dir()]
-        members = [each for each in files if not _is_clutter(each.filename) and not _is_picture(each.filename)]
+        members = [
+            each for each in files if not _is_clutter(each.filename) and not _is_picture(each.filename)
+        ]
         if len(members) > caps.parts:
             held = f"{len(members):,} files"
             yield RowError(1, "", f"expected an archive of at most {caps.parts:,} files; it holds {held}")
