@@ -107,6 +107,9 @@ def test_a_new_key_works_in_the_workbench_without_a_reload(
     page.locator("[data-key-for=correct]").press("w")
     saved(page)
     page.keyboard.press("Escape")
+    expect(
+        page.locator("[data-key-for=correct]")
+    ).to_be_hidden()  # the panel is gone, and keys are the bench's
     page.keyboard.press("1")
     expect(page.locator("#step-0")).to_have_attribute("data-label", "none")
     page.keyboard.press("w")
