@@ -174,3 +174,17 @@ def _check_step(index: int, step: Step, value: float | None, width: float | None
         return
     if value is None or not (math.isfinite(width) and width >= 0.0):
         raise InvalidScores(f"{place}: a spread is a number, zero or more, beside a score, got {width!r}")
+
+
+def one_by_one(
+    batch: Sequence[ScoringInput],
+    score: Callable[[ScoringInput], Scored | ScoreFailure],
+    cancelled: Callable[[], bool],
+) -> list[Scored | ScoreFailure]:
+    """One result per input, in order. Raises ScoringCancelled once ``cancelled()`` is true."""
+    results: list[Scored | ScoreFailure] = []
+    for item in batch:
+        if cancelled():
+            raise ScoringCancelled
+        results.append(score(item))
+    return results

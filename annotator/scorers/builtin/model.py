@@ -23,9 +23,9 @@ from annotator.scorers.base import (
     InvalidScores,
     Scored,
     ScoreFailure,
-    ScoringCancelled,
     ScoringInput,
     checked,
+    one_by_one,
 )
 from annotator.scorers.builtin.features import FEATURES, HASH_BUCKETS, solution_features
 
@@ -214,12 +214,7 @@ class BuiltinScorer:
         self, batch: Sequence[ScoringInput], *, cancelled: Callable[[], bool]
     ) -> list[Scored | ScoreFailure]:
         """One result per input, in order. Raises ScoringCancelled once ``cancelled()`` is true."""
-        results: list[Scored | ScoreFailure] = []
-        for item in batch:
-            if cancelled():
-                raise ScoringCancelled
-            results.append(self._score_one(item))
-        return results
+        return one_by_one(batch, self._score_one, cancelled)
 
     def _score_one(self, item: ScoringInput) -> Scored | ScoreFailure:
         if not item.steps:
