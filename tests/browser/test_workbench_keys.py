@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import transaction
 from playwright.sync_api import expect
 
 from annotator.actions.slots import take_slot
@@ -200,22 +201,28 @@ def test_markup_in_a_step_stays_text(open_as: Open, project: Project, member: Me
     assert page.locator("[data-step] img, [data-step] a[href^=javascript], [data-step] b").count() == 0
 
 
+def expire_and_give_to(other: Membership, row: QueueRow) -> None:
+    """At once: the page, which looks for its next solution meanwhile, must not find this one open."""
+    with transaction.atomic():
+        row = QueueRow.objects.select_for_update().get(pk=row.pk)
+        Assignment.objects.update(state="expired", slot=None)
+        row.taken = 0
+        Assignment.objects.create(
+            project=other.project,
+            solution=row.solution,
+            member=other,
+            slot=take_slot(row, other.project),
+            lease_expires_at="2100-01-01T00:00Z",
+        )
+
+
 def test_a_late_submit_without_a_free_slot_is_kept_and_the_person_goes_on(
     open_as: Open, project: Project, member: Membership
 ) -> None:
     row = make.work(project)
     page = open_as(member)
     ready(page)
-    Assignment.objects.update(state="expired", slot=None)
-    QueueRow.objects.update(taken=0)
-    other = make.member(project)
-    Assignment.objects.create(
-        project=project,
-        solution=row.solution,
-        member=other,
-        slot=take_slot(QueueRow.objects.get(pk=row.pk), project),
-        lease_expires_at="2100-01-01T00:00Z",
-    )
+    expire_and_give_to(make.member(project), row)
     press(page, "1 1 1 Enter")
     expect(page.locator("#bench h1")).to_have_text("Nothing for you at the moment")
     stored = Annotation.objects.get(member=member)
