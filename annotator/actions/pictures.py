@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from annotator.core.codecs.base import ImportRow, RowError
 from annotator.core.pictures import BadPicture, Picture
 from annotator.core.solutions import ProblemImage
 from annotator.models import Annotation, Attachment, AuditEvent, Problem
+from annotator.queries import pictures as queries
 
 #: Pictures of one problem.
 MOST = 20
@@ -41,6 +42,22 @@ def keep(*, actor: Actor, data: bytes) -> Attachment:
             member_id=actor.member_id,
         )
     return kept
+
+
+@transaction.atomic
+def take(*, actor: Actor) -> Iterator[tuple[str, bytes]]:
+    """All pictures of the project under the names that exports give them, one at a time; who took them is told.
+    Raises NotAllowed.
+    """
+    access.require(actor, Verb.EXPORT)
+    AuditEvent.objects.record(
+        "picture:taken",
+        "all pictures",
+        project_id=actor.project_id,
+        member_id=actor.member_id,
+        data={"pictures": Attachment.objects.filter(project_id=actor.project_id).count()},
+    )
+    return queries.every(actor.project_id)
 
 
 @transaction.atomic

@@ -31,7 +31,7 @@ def keep(said: Sequence[Said], version: ScorerVersion) -> int:
         failures,
         update_conflicts=True,
         unique_fields=["solution", "version"],
-        update_fields=["message"],
+        update_fields=["message", "failed_at"],
     )
     return len(scores)
 

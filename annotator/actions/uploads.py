@@ -32,8 +32,9 @@ from annotator.core.segmentation import Rule
 from annotator.models import ImportBatch
 
 PREVIEWED = 20
-#: An upload that nobody imported is deleted when somebody uploads after this many seconds.
+#: An upload that nobody imported and rejected rows are deleted when somebody uploads after this many seconds.
 FORGOTTEN_AFTER = 7 * 24 * 3600.0
+SWEPT = ("*.upload", "*.json", "batch-*.rejected.jsonl")
 
 
 class NoSuchUpload(Exception):
@@ -164,7 +165,7 @@ def delete(key: uuid.UUID) -> None:
 
 
 def rejected_path(batch_id: int) -> Path:
-    """Where the rejected rows of a batch are, if it had any and a worker imported it."""
+    """Where the rejected rows of a batch are, if it had any, a worker imported it, and that was not long ago."""
     return _folder() / f"batch-{batch_id}.rejected.jsonl"
 
 
@@ -195,12 +196,14 @@ def _folder() -> Path:
 
 
 def _sweep() -> None:
-    """Delete what was uploaded, looked at and left; not what waits for its import to go on."""
+    """Delete what was uploaded, looked at and left, and old rejected rows; not what waits for its import to go on."""
     before = time.time() - FORGOTTEN_AFTER
     over = (ImportBatch.State.DONE, ImportBatch.State.CANCELLED)
     waiting = ImportBatch.objects.exclude(upload=None).exclude(state__in=over)
-    kept = {str(key) for key in waiting.values_list("upload", flat=True)}
-    for path in [*_folder().glob("*.upload"), *_folder().glob("*.json")]:
+    kept: set[str] = set()
+    for key, batch_id in waiting.values_list("upload", "pk"):
+        kept |= {str(key), rejected_path(batch_id).stem}
+    for path in [path for kind in SWEPT for path in _folder().glob(kind)]:
         with suppress(FileNotFoundError):  # another process sweeps, too
             if path.stem not in kept and path.stat().st_mtime < before:
                 path.unlink()

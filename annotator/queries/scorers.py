@@ -32,10 +32,11 @@ FAILURES_SHOWN = 3
 
 @dataclass(frozen=True)
 class Failures:
-    """Solutions that failed for one reason."""
+    """Solutions that failed for one reason, and when the newest of them did."""
 
     message: str
     n: int
+    newest: datetime
 
 
 @dataclass(frozen=True)
@@ -194,13 +195,13 @@ def _per_second(version: ScorerVersion) -> float | None:
 
 
 def _failures(version: ScorerVersion) -> list[Failures]:
-    """The most frequent reasons among the newest failures."""
-    newest = ScoreFailure.objects.filter(version=version).order_by("-pk").values_list("message", flat=True)
-    counts: dict[str, int] = {}
-    for message in newest[:1000]:
-        counts[message] = counts.get(message, 0) + 1
-    most = sorted(counts.items(), key=lambda pair: -pair[1])[:FAILURES_SHOWN]
-    return [Failures(message, n) for message, n in most]
+    """The most frequent reasons among the failures tried last."""
+    rows = ScoreFailure.objects.filter(version=version).order_by("-failed_at", "-pk")
+    times: dict[str, list[datetime]] = {}
+    for message, failed_at in rows.values_list("message", "failed_at")[:1000]:
+        times.setdefault(message, []).append(failed_at)
+    most = sorted(times.items(), key=lambda pair: -len(pair[1]))[:FAILURES_SHOWN]
+    return [Failures(message, len(failed), failed[0]) for message, failed in most]
 
 
 def _sentence(scorers: Sequence[Standing], reordering: bool) -> str:

@@ -131,12 +131,13 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The page. ``estimate`` names the Monte-Carlo scorer that is shown step by step, "" where there is none."""
+    """The page. ``estimate`` names the Monte-Carlo scorer that is shown step by step, "" where there is none;
+    ``costs`` are None for those who have no business with them."""
 
     settled: int
     adjudicated: int
     agreements: Sequence[Agreement]
-    costs: Costs
+    costs: Costs | None
     filter: Kept
     estimate: str
     table: Table
@@ -144,7 +145,7 @@ class SideBySide:
     parting_solutions: int
 
 
-def side_by_side(project: Project) -> SideBySide:
+def side_by_side(project: Project, *, with_costs: bool = True) -> SideBySide:
     """A constant number of queries, whatever the number of labels and scorers."""
     known = settled(project)
     versions = versions_in_force(project.pk)
@@ -156,7 +157,7 @@ def side_by_side(project: Project) -> SideBySide:
         settled=len(known),
         adjudicated=sum(one.adjudicated for one in known),
         agreements=_agreements(known, versions),
-        costs=costs(project),
+        costs=costs(project) if with_costs else None,
         filter=consensus_kept(project),
         estimate=version.scorer.name if version else "",
         table=_table(found),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any, cast
 
 from django.contrib import messages
@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from annotator.actions import access
 from annotator.actions import pictures as actions
@@ -76,22 +76,21 @@ def attach(request: HttpRequest, actor: Actor, sha256: str) -> HttpResponse:
     return HttpResponseRedirect(reverse("pictures", args=[actor.slug]))
 
 
-@require_safe
+@require_GET
 @never_cache
 @member
 def packed(request: HttpRequest, actor: Actor) -> StreamingHttpResponse:
     """All pictures as a zip: unpacked beside an export, or zipped together with it, its names are right."""
-    access.require(actor, Verb.EXPORT)
-    response = StreamingHttpResponse(_zipped(actor.project_id), content_type="application/zip")
+    response = StreamingHttpResponse(_zipped(actions.take(actor=actor)), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{actor.slug}-images.zip"'
     return response
 
 
-def _zipped(project_id: int) -> Iterator[bytes]:
+def _zipped(kept: Iterable[tuple[str, bytes]]) -> Iterator[bytes]:
     """A zip, written as it is sent: one picture in memory at a time."""
     sink = _Sink()
     with zipfile.ZipFile(cast("IO[bytes]", sink), "w", zipfile.ZIP_STORED) as archive:
-        for name, data in pictures.every(project_id):
+        for name, data in kept:
             archive.writestr(zipfile.ZipInfo(name), data)
             yield sink.taken()
     yield sink.taken()

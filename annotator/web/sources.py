@@ -1,4 +1,5 @@
-"""Sources of labels side by side: what people and scorers say, and what each costs. For reviewers and managers."""
+"""Sources of labels side by side: what people and scorers say, and what each costs. For reviewers and managers; costs
+for managers alone."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def page(request: HttpRequest, actor: Actor) -> HttpResponse:
     """Where utility and correctness part, what a label costs, and who agrees with adjudicators."""
     access.require(actor, Verb.ADJUDICATE)
     project = project_of(actor.project_id)
-    found = side_by_side(project)
+    found = side_by_side(project, with_costs=access.may(actor, Verb.MANAGE))
     context = {
         "project": project,
         "role": actor.role,

@@ -51,7 +51,9 @@ document.addEventListener("keydown", (event) => {
 const ownZone = new Intl.DateTimeFormat(document.documentElement.lang, {
   day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23",
 });
-for (const time of document.querySelectorAll("time[data-local]")) time.textContent = ownZone.format(new Date(time.dateTime));
+htmx.onLoad((part) => { // the page first, then each part that is swapped in
+  for (const time of part.querySelectorAll("time[data-local]")) time.textContent = ownZone.format(new Date(time.dateTime));
+});
 
 document.querySelector("[data-focus]")?.focus();
 showTheme();

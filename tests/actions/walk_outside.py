@@ -1,4 +1,4 @@
-"""How to come to do the verbs by which something leaves: recipes, files, webhooks."""
+"""How to come to do the verbs by which something leaves: recipes, files, pictures, webhooks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from django.test import override_settings
 
-from annotator.actions import export_files, export_recipes, exports, hooks
+from annotator.actions import export_files, export_recipes, exports, hooks, pictures
 from annotator.models import Webhook
 from tests.actions.walk import Room
 
@@ -24,6 +24,10 @@ def _recipe_saved(room: Room) -> Callable[[], object]:
 def _recipe_deleted(room: Room) -> Callable[[], object]:
     kept = export_recipes.save(actor=room.manager, name="x", recipe=exports.Recipe())
     return lambda: export_recipes.delete(actor=room.manager, recipe_id=kept.pk)
+
+
+def _pictures_taken(room: Room) -> Callable[[], object]:
+    return lambda: pictures.take(actor=room.manager)
 
 
 def _hook_added(room: Room) -> Callable[[], object]:
@@ -52,4 +56,5 @@ OUTSIDE: dict[str, tuple[str, bool, Callable[[Room], Callable[[], object]]]] = {
     "hooks.pause": ("webhook:paused", True, _on_hook(hooks.pause)),
     "hooks.ping": ("webhook:pinged", False, _on_hook(hooks.ping)),
     "hooks.resume": ("webhook:resumed", True, _on_hook(hooks.resume, active=False)),
+    "pictures.take": ("picture:taken", False, _pictures_taken),
 }

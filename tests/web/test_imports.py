@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,22 @@ def test_what_a_killed_run_had_written_of_rejected_rows_is_cut_off(folder: Path)
     lines = uploads.rejected_path(7).read_bytes()
     assert len(lines) == end
     assert [json.loads(line)["_rejected"]["line"] for line in lines.splitlines()] == [1, 3]
+
+
+def test_rejected_rows_go_after_a_week_unless_their_import_still_goes_on(
+    people: People, folder: Path, project: Project
+) -> None:
+    done, paused = (bring(people.manager, native(number), b"{") for number in range(2))
+    ImportBatch.objects.filter(pk=paused.pk).update(state="paused", upload=uuid.uuid4())
+    for batch in (done, paused):
+        long_ago = uploads.rejected_path(batch.pk).stat().st_mtime - uploads.FORGOTTEN_AFTER - 60
+        os.utime(uploads.rejected_path(batch.pk), (long_ago, long_ago))
+    recent = bring(people.manager, native(2), b"[]")
+
+    left = [batch for batch in (done, paused, recent) if uploads.rejected_path(batch.pk).exists()]
+    assert left == [paused, recent]
+    page = people.manager.get(PAGE).content.decode()
+    assert [f"{PAGE}{batch.pk}/rejected" in page for batch in (done, recent)] == [False, True]
 
 
 def test_an_upload_over_the_cap_is_refused_and_not_kept(people: People, folder: Path, settings: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotator.actions import pictures
-from annotator.models import Attachment, Problem, Project, Role
+from annotator.models import Attachment, AuditEvent, Problem, Project, Role
 from tests import factories as make
 from tests.api.conftest import script_in
 from tests.core.test_pictures import drawn
@@ -79,6 +79,9 @@ def test_all_pictures_leave_as_a_zip(people: People, kept: Attachment) -> None:
         assert archive.namelist() == [f"images/{kept.sha256}.png"]
         assert archive.read(archive.namelist()[0]) == bytes(kept.data)
     assert people.annotator.get("/p/maths/pictures.zip").status_code == 403
+    assert AuditEvent.objects.filter(name="picture:taken").values_list("data", flat=True).get() == {
+        "pictures": 1
+    }
 
 
 def test_a_script_keeps_a_picture_and_one_who_judges_gets_it(project: Project) -> None:

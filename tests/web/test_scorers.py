@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from annotator.actions import access, scoring
-from annotator.models import AuditEvent, Job, Project, Scorer
+from annotator.models import AuditEvent, Job, Project, ScoreFailure, Scorer, ScorerVersion
 from annotator.scorers import http, local
 from annotator.web.form_scorers import KINDS, OWN
 from tests import factories as make
@@ -298,3 +299,22 @@ def test_only_managers_choose_the_second_pass(people: People, project: Project) 
         for who in (people.annotator, people.stranger)
     ]
     assert codes == [403, 404]
+
+
+def test_failures_are_listed_by_reason_with_the_time_of_the_last_try(
+    people: People, project: Project
+) -> None:
+    version = ScorerVersion.objects.create(
+        scorer=project.scorers.get(), version="v1", threshold=0.5, status="live"
+    )
+    for message, day in (("Too long.", 3), ("No steps.", 2), ("Too long.", 1)):
+        ScoreFailure.objects.create(
+            solution=make.work(project).solution,
+            version=version,
+            message=message,
+            failed_at=datetime(2026, 11, day, tzinfo=UTC),
+        )
+
+    said = " ".join(people.manager.get(f"{PAGE}live").content.decode().split())
+    assert '2: Too long. <span class="quiet">Last tried <time datetime="2026-11-03T00:00:00+00:00"' in said
+    assert '1: No steps. <span class="quiet">Last tried <time datetime="2026-11-02T00:00:00+00:00"' in said

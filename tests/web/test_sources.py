@@ -199,10 +199,17 @@ def test_a_label_has_its_cost_by_source(people: People, project: Project, rollin
     Rollouts.objects.create(
         solution=solution, version=rolling, step=0, tried=8, right=8, usage={"output_tokens": 500_000}
     )
-    by_name = {one.source: one for one in side_by_side(project).costs.sources}
+    found = side_by_side(project).costs
+    assert found is not None
+    by_name = {one.source: one for one in found.sources}
     assert by_name["people"].money_each == pytest.approx(36.0 * 12.5 / 3600)
     assert by_name["rolling"].money_each == pytest.approx(1.0)
     assert "1.0000" in shown(people.manager)
+
+
+def test_what_labels_cost_is_for_managers(people: People, project: Project) -> None:
+    reviewer = signed_in_to(project, Role.REVIEWER)
+    assert ["What does a label cost?" in shown(who) for who in (people.manager, reviewer)] == [True, False]
 
 
 def test_the_consensus_filter_counts_where_judge_and_estimate_agree(
