@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import random
 from copy import deepcopy
-from typing import Any
 
 import orjson
 import pytest
@@ -17,53 +16,9 @@ from annotator.core.codecs.policies import NeutralPolicy, Policies
 from annotator.core.codecs.rows import read_rows
 from annotator.core.labels import check_shape
 from annotator.core.solutions import judged_mask
+from tests.mutations import mutate, mutated
 
 LINES = 2_500
-JUNK: tuple[Any, ...] = (
-    None, True, False, 0, 1, -1, 2, 7, 0.5, 1e300, 2**63, "", " ", "x", "ки", "Step 1: x", "N/A", "0", "99", "+",
-    [], [[]], [None], ["x"], [1], {}, {"text": "x"}, {"0": 1}, {"role": "user", "content": "x"},
-)  # fmt: skip
-
-
-def mutated(sample: Any, chance: random.Random) -> bytes:
-    """The sample with a few values replaced, removed, repeated or moved; one line in four with bytes changed."""
-    value = deepcopy(sample)
-    for _ in range(chance.randint(1, 3)):
-        _mutate(value, chance)
-    line = bytearray(orjson.dumps(value))
-    if chance.random() < 0.25:
-        for _ in range(chance.randint(1, 4)):
-            line[chance.randrange(len(line))] = chance.choice(b'\x00\xff"{}[]:,\\u0-e\n')
-    return bytes(line)
-
-
-def _mutate(root: Any, chance: random.Random) -> None:
-    places = list(_places(root))
-    if not places:
-        return
-    parent, key = chance.choice(places)
-    kind = chance.randrange(5)
-    if kind == 0:
-        del parent[key]
-    elif kind == 1 and isinstance(parent, list):
-        parent.insert(key, deepcopy(parent[key]))
-    elif kind == 2 and isinstance(parent[key], str) and parent[key]:
-        at = chance.randrange(len(parent[key]))
-        parent[key] = (
-            parent[key][:at] + chance.choice(["ки", "\n", "\n\n", "Step 1: ", "", " +"]) + parent[key][at:]
-        )
-    elif kind == 3:
-        other, name = chance.choice(places)
-        parent[key] = deepcopy(other[name])
-    else:
-        parent[key] = deepcopy(chance.choice(JUNK))
-
-
-def _places(node: Any) -> Any:
-    items = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, child in items:
-        yield node, key
-        yield from _places(child)
 
 
 @pytest.mark.parametrize("codec", CODECS.values(), ids=list(CODECS))
@@ -108,7 +63,7 @@ def test_most_rows_show_their_format_though_something_in_them_is_broken() -> Non
     for codec in CODECS.values():
         for _ in range(100):
             row = deepcopy(codec.sample)
-            _mutate(row, chance)
+            mutate(row, chance)
             try:
                 told += detect([row]).codec is codec
             except FormatNotDetected:
