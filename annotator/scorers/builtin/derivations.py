@@ -75,7 +75,6 @@ class Derivation:
         """One number for each of DERIVATIONS; then the step becomes part of what is known."""
         counts = dict.fromkeys(DERIVATIONS, 0.0)
         counts["derived_before_failed"] = float(self.failed)
-        in_a_case = "=" in text and bool(_CASE.search(text))
         for sides in equations(text):
             values = [_worth(side) for side in sides]
             for place, (left, right) in enumerate(pairwise(values)):
@@ -88,7 +87,7 @@ class Derivation:
                         agree = same(left.values, right.values, ROUNDED)
                         counts["values_agree" if agree else "values_differ"] += 1
                 elif pair[0] != pair[1]:
-                    for name in self._judge(left, right, pair, (place, len(sides)), in_a_case):
+                    for name in self._judge(left, right, pair, (place, len(sides)), text):
                         counts[name] += 1
         self.equations = self.equations[-REMEMBERED:]
         self.failed |= bool(
@@ -99,9 +98,9 @@ class Derivation:
         ]
 
     def _judge(
-        self, left: Valued, right: Valued, sides: tuple[str, str], at: tuple[int, int], in_a_case: bool
+        self, left: Valued, right: Valued, sides: tuple[str, str], at: tuple[int, int], text: str
     ) -> list[str]:
-        """Names of what one pair of sides shows; ``at``: its place in a chain of so many sides."""
+        """Names of what one pair of sides in the text shows; ``at``: its place in a chain of so many sides."""
         place, length = at
         if (
             not right.variables
@@ -109,7 +108,7 @@ class Derivation:
             and not left.operations
             and sides[0][0] not in "-+({["
         ):
-            return self._solution(next(iter(left.variables)), right.values[0], place, in_a_case)
+            return self._solution(next(iter(left.variables)), right.values[0], place, text)
         if left.variables & right.variables or (place and length > 2):
             if same(left.values, right.values):
                 return ["identities_hold"]
@@ -133,7 +132,7 @@ class Derivation:
         self.equations.append(Equation(left.values, right.values, variables, sides))
         return found
 
-    def _solution(self, variable: str, number: float, place: int, in_a_case: bool) -> list[str]:
+    def _solution(self, variable: str, number: float, place: int, text: str) -> list[str]:
         """`x = 3`: whether it satisfies one of the last equations in x."""
         before = self.values.setdefault(variable, [])
         found = []
@@ -152,7 +151,8 @@ class Derivation:
         elif holds:
             found.append("solutions_hold")
         else:
-            found.append("solutions_fail_in_a_case" if in_a_case or before else "solutions_fail")
+            in_a_case = bool(before) or bool(_CASE.search(text))
+            found.append("solutions_fail_in_a_case" if in_a_case else "solutions_fail")
         self.values[variable] = [*before, number][-KEPT_VALUES:]
         return found
 

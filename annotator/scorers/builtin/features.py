@@ -18,6 +18,7 @@ from annotator.core.checks import Check, Verdict, check_tokens
 from annotator.core.mathtext import NotNumeric, Token, literal, tokenize
 from annotator.core.solutions import Step
 from annotator.scorers.builtin.derivations import DERIVATIONS, Derivation
+from annotator.scorers.builtin.wording import WORDINGS, counted
 
 #: Buckets for hashed words.
 HASH_BUCKETS = 256
@@ -26,31 +27,6 @@ MAX_KNOWN = 60
 MAX_STEP_CHARS = 8_000
 
 _WORD = re.compile(r"[a-z]{2,}")
-#: Wording, counted in the lower-case text.
-_PATTERNS = {
-    name: re.compile(pattern)
-    for name, pattern in {
-        "hedges": r"\b(?:approximately|about|roughly|probably|perhaps|maybe|seems?|likely|might|unclear"
-        r"|however)\b",
-        "assumes": r"\b(?:assum\w+|suppose|let's say|presum\w+|not (?:specified|given|stated)|would mean)\b",
-        "second_thoughts": r"\b(?:wait|mistake|incorrect|actually|re-?check|correction|instead|contradict\w*"
-        r"|error)\b",
-        "concludes": r"\b(?:therefore|thus|hence|so,|in conclusion|finally)",
-        "restates": r"\b(?:we (?:know|are given|have)|given|let's (?:break|start|define)"
-        r"|to (?:find|solve|determine))\b",
-        "questions": r"\?",
-        "compares_with_more_or_less": r"\b(?:more|less|fewer|greater|older|younger|taller) than\b|\btwice\b"
-        r"|\btimes as\b",
-        "percentages": r"%|\bpercent",
-        "fractions": r"\\d?frac|\d/\d|\b(?:half|third|quarter)s?\b",
-        "solves_for_unknown": r"\b(?:solv\w+|substitut\w+|subtract\w*|simplif\w+|isolat\w+|divid\w+ both)\b"
-        r"|\b[xyz]\s*=",
-        "shares_of_a_whole": r"\b(?:remaining|rest|left|each|every|per|total|altogether|combined|average)\b",
-        "units_of_time": r"\b(?:hours?|minutes?|seconds?|days?|weeks?|months?|years?)\b",
-        "rounds": r"\b(?:round\w*|nearest|whole number|integer|ceil\w*|floor)\b",
-    }.items()
-}
-
 _COMPUTED_FEATURES = (
     "is_first_step",
     "log_index",
@@ -82,7 +58,7 @@ _COMPUTED_FEATURES = (
     "answers_again",
     "latex_share",
 )
-FEATURES = (*_COMPUTED_FEATURES, *_PATTERNS, *DERIVATIONS)
+FEATURES = (*_COMPUTED_FEATURES, *WORDINGS, *DERIVATIONS)
 
 _FINAL_ANSWER = re.compile(r"\\boxed|\b(?:final )?answer(?: is|:)|####")
 
@@ -170,8 +146,7 @@ def _step_features(index: int, text: str, lower: str, words: list[str], memory: 
     yield from _wording_features(text, words, memory)
     yield from _answer_features(lower, tokens, memory)
     yield text.count("\\") / (1 + len(text)) * 20
-    for pattern in _PATTERNS.values():
-        yield math.log1p(len(pattern.findall(lower)))
+    yield from counted(lower)
     yield from memory.derivation.read(text)
     memory.words.update(words)
     memory.last_words = frozenset(words)
