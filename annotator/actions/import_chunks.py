@@ -19,7 +19,7 @@ from annotator.actions.pictures import RowPictures
 from annotator.core.benchmarks import fingerprint
 from annotator.core.codecs.base import ImportRow, RowError
 from annotator.core.sampling import in_holdout
-from annotator.core.solutions import ProblemText, steps_json
+from annotator.core.solutions import ProblemText
 from annotator.models import BenchmarkProblem, Project, Scorer, Split
 
 _chance = random.SystemRandom()
@@ -67,7 +67,7 @@ def _ready(row: ImportRow, into: Into) -> Prepared | RowError:
     made = prepare(row, into.project, into.labels_as)
     if isinstance(made, RowError):
         return replace(made, part=row.part, given=row.given)
-    return replace(made, cells=_solution_cells(made))
+    return made
 
 
 def write(rows: Sequence[Row], into: Into) -> Outcome:
@@ -200,22 +200,6 @@ def _solutions(fresh: Sequence[Prepared], problems: dict[bytes, tuple[int, bool]
         lines.append(b"%d\t%d\t%d\t%d\t%b" % (pk, project, problem_id, batch, each.cells))
     cells.copy_in("annotator_solution", cells.SOLUTION, lines)
     return made
-
-
-def _solution_cells(each: Prepared) -> bytes:
-    """All of a solution's row but its keys."""
-    record = each.record
-    return cells.line(
-        cells.text(record.external_id),
-        cells.json(steps_json(record.steps)),
-        cells.number(len(record.steps)),
-        cells.raw(each.content_hash),
-        cells.json(record.generator),
-        cells.text(record.final_answer),
-        cells.flag(record.answer_correct),
-        b"",
-        cells.json(record.meta),
-    )
 
 
 def _queue(written: Sequence[Known], project: Project) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -14,7 +15,7 @@ from annotator.actions import import_copy as cells
 from annotator.core import labels as rules
 from annotator.core.codecs.base import ImportRow, RowError
 from annotator.core.labels import FinishReason, InvalidLabels, Mode
-from annotator.core.solutions import ImportedAnnotation, SolutionRecord, digest, judged_mask
+from annotator.core.solutions import ImportedAnnotation, SolutionRecord, digest, judged_mask, stored_json
 from annotator.models import Annotation, Gold, Membership, Project
 
 #: Under this name go labels of a file that doesn't say whose they are.
@@ -38,21 +39,19 @@ class LabelsAs(StrEnum):
         return self in {LabelsAs.GOLD, LabelsAs.PRACTICE}
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A row that can be written: its labels fit what they are imported as."""
 
     record: SolutionRecord
     content_hash: bytes
     problem_hash: bytes
+    #: The solution's row for COPY, but for its keys.
+    cells: bytes
     accept: tuple[int, ...] | None = None
     annotations: tuple[ImportedAnnotation, ...] = ()
-    #: The solution's row for COPY, but for its keys.
-    cells: bytes = b""
 
 
-@dataclass(frozen=True)
-class Known:
+class Known(NamedTuple):
     """A solution that is in the database, and a row that says something of it."""
 
     solution_id: int
@@ -69,9 +68,8 @@ def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared |
     record = row.record
     if len(record.steps) > SMALLINT:
         return RowError(row.line, "steps", f"expected at most {SMALLINT:,} steps, got {len(record.steps):,}")
-    hashes = record.content_hash(), record.problem.content_hash()
     if labels_as is LabelsAs.REFERENCE:
-        return Prepared(record, *hashes)
+        return _prepared(record)
     if labels_as.is_gold:
         accept = record.accept or (rules.accept_masks(record.labels) if record.labels else None)
         if accept is None or not any(accept):
@@ -80,8 +78,33 @@ def prepare(row: ImportRow, project: Project, labels_as: LabelsAs) -> Prepared |
                 "labels",
                 f"expected labels or gold.accept, since the file is imported as {labels_as.value}",
             )
-        return Prepared(record, *hashes, accept=accept)
-    return _with_annotations(row, project, hashes)
+        return _prepared(record, accept=accept)
+    return _with_annotations(row, project)
+
+
+def _prepared(
+    record: SolutionRecord,
+    accept: tuple[int, ...] | None = None,
+    annotations: tuple[ImportedAnnotation, ...] = (),
+) -> Prepared:
+    content_hash = record.content_hash()
+    row = _solution_cells(record, content_hash)
+    return Prepared(record, content_hash, record.problem.content_hash(), row, accept, annotations)
+
+
+def _solution_cells(record: SolutionRecord, content_hash: bytes) -> bytes:
+    """All of a solution's row but its keys."""
+    return cells.line(
+        cells.text(record.external_id),
+        cells.json(stored_json(record.steps)),
+        cells.number(len(record.steps)),
+        cells.raw(content_hash),
+        cells.json(record.generator),
+        cells.text(record.final_answer),
+        cells.flag(record.answer_correct),
+        b"",
+        cells.json(record.meta),
+    )
 
 
 #: What the columns hold.
@@ -89,7 +112,7 @@ SMALLINT = 32_767
 PSEUDONYM = 60
 
 
-def _with_annotations(row: ImportRow, project: Project, hashes: tuple[bytes, bytes]) -> Prepared | RowError:
+def _with_annotations(row: ImportRow, project: Project) -> Prepared | RowError:
     record, mode = row.record, Mode(project.mode)
     annotations = tuple(_in_mode(annotation, record, mode) for annotation in record.annotations)
     if not annotations and record.labels:
@@ -108,7 +131,7 @@ def _with_annotations(row: ImportRow, project: Project, hashes: tuple[bytes, byt
             )
         except InvalidLabels as error:
             return RowError(row.line, f"annotations[{index}].labels", f"{error} (project mode: {mode.value})")
-    return Prepared(record, *hashes, annotations=annotations)
+    return _prepared(record, annotations=annotations)
 
 
 def _in_mode(annotation: ImportedAnnotation, record: SolutionRecord, mode: Mode) -> ImportedAnnotation:

@@ -31,7 +31,7 @@ class Step:
     alternatives: tuple[Any, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The shape that is stored and that the native format uses."""
+        """The shape that the native format uses."""
         return {
             "text": self.text,
             "kind": self.kind,
@@ -54,14 +54,28 @@ class Step:
 
 
 class StoredSteps(Sequence[Step]):
-    """Steps as they are stored, each made when somebody looks: an export in the native format never does."""
+    """Steps as they are stored, each made when somebody looks: what comes and goes in the native format never is.
+
+    As a value it is the tuple of its steps.
+    """
 
     __slots__ = ("_made", "_stored")
 
-    def __init__(self, stored: Sequence[Mapping[str, Any]]) -> None:
-        """``stored`` as `Step.to_json` gives them."""
+    def __init__(self, stored: Sequence[dict[str, Any]]) -> None:
+        """``stored`` as `stored_json` gives them: text, kind, judged and sep, and alternatives where there are any."""
         self._stored = stored
         self._made: tuple[Step, ...] | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, StoredSteps):
+            return self._steps() == other._steps()
+        return self._steps() == other
+
+    def __hash__(self) -> int:
+        return hash(self._steps())
+
+    def __repr__(self) -> str:
+        return repr(self._steps())
 
     def __len__(self) -> int:
         return len(self._stored)
@@ -84,10 +98,15 @@ class StoredSteps(Sequence[Step]):
                 "kind": each["kind"],
                 "judged": each["judged"],
                 "sep": each["sep"],
-                "alternatives": each["alternatives"],
+                "alternatives": each.get("alternatives", []),
             }
             for each in self._stored
         ]
+
+    @property
+    def stored(self) -> Sequence[dict[str, Any]]:
+        """What they are made of."""
+        return self._stored
 
     def _steps(self) -> tuple[Step, ...]:
         if self._made is None:
@@ -96,8 +115,23 @@ class StoredSteps(Sequence[Step]):
 
 
 def steps_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
-    """Steps as they are stored and as the native format has them."""
+    """Steps as the native format has them."""
     return steps.to_json() if isinstance(steps, StoredSteps) else [step.to_json() for step in steps]
+
+
+def stored_json(steps: Sequence[Step]) -> Sequence[dict[str, Any]]:
+    """Steps as the database keeps them: without the alternatives that hardly any has.
+
+    >>> stored_json([Step("It is 3.")])
+    [{'text': 'It is 3.', 'kind': 'reasoning', 'judged': True, 'sep': ''}]
+    """
+    if isinstance(steps, StoredSteps):
+        return steps.stored
+    return [
+        {"text": step.text, "kind": step.kind, "judged": step.judged, "sep": step.sep}
+        | ({"alternatives": list(step.alternatives)} if step.alternatives else {})
+        for step in steps
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +202,10 @@ class SolutionRecord:
 
 def steps_hash(problem: ProblemText, steps: Sequence[Step]) -> bytes:
     """The content hash of a solution."""
-    said = [[s.text, s.kind, s.judged, s.sep] for s in steps]
+    if isinstance(steps, StoredSteps):
+        said = [[s["text"], s["kind"], s["judged"], s["sep"]] for s in steps.stored]
+    else:
+        said = [[s.text, s.kind, s.judged, s.sep] for s in steps]
     if problem.images:
         return digest([problem.text, [image.src for image in problem.images], said])
     return digest([problem.text, said])
@@ -189,4 +226,6 @@ def full_text(steps: Sequence[Step]) -> str:
 
 def judged_mask(steps: Sequence[Step]) -> tuple[bool, ...]:
     """Which steps take a label."""
+    if isinstance(steps, StoredSteps):
+        return tuple([step["judged"] for step in steps.stored])
     return tuple(step.judged for step in steps)

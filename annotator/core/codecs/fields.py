@@ -157,7 +157,8 @@ class Fields:
         return entries
 
     def _short(self, key: str, value: str, at_most: int) -> str:
-        check_length(self.name(key), "", value, at_most)
+        if len(value) > at_most:
+            check_length(self.name(key), "", value, at_most)
         return value
 
 

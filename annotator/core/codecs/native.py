@@ -106,7 +106,8 @@ class Native:
         meta = _meta(fields)
         problem = _problem(fields, options, meta)
         steps, unknown = read_steps(fields, options)
-        _keep(meta, unknown, "steps")
+        if unknown:
+            _keep(meta, unknown, "steps")
         mode = fields.choice("mode", _MODES)
         judged = judged_mask(steps)
         labels: NativeLabels = read_labels(fields, judged)
@@ -161,8 +162,8 @@ class Native:
 def _meta(fields: Fields) -> dict[str, Any]:
     """The row's ``meta`` with the row's unknown fields and its flags."""
     meta = dict(fields.mapping("meta") or {})
-    unknown = {key: value for key, value in fields.values.items() if key not in _KNOWN}
-    _keep(meta, unknown)
+    if not _KNOWN.issuperset(fields.values):
+        _keep(meta, fields.rest(_KNOWN))
     flags = fields.items("flags")
     if flags:
         _keep(meta, {"flags": flags})
@@ -182,7 +183,8 @@ def _problem(fields: Fields, options: ReadOptions, meta: dict[str, Any]) -> Prob
     if value is None:
         fields.fail("problem", 'an object with a "text"')
     problem, caps = Fields(value, "problem"), options.caps
-    _keep(meta, {key: entry for key, entry in value.items() if key not in _PROBLEM}, "problem")
+    if not _PROBLEM.issuperset(value):
+        _keep(meta, problem.rest(_PROBLEM), "problem")
     return ProblemText(
         text=problem.text("text", caps.problem_chars),
         external_id=problem.identifier("id", caps.identifier_chars),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from annotator.core.codecs.base import Caps, InvalidRow
 from annotator.core.codecs.fields import Fields, describe, is_whole
@@ -24,8 +24,7 @@ from annotator.core.solutions import ImportedAnnotation
 _ALL_LABELS = 7
 
 
-@dataclass(frozen=True, slots=True)
-class NativeLabels:
+class NativeLabels(NamedTuple):
     """What a row says of its labels, made consistent."""
 
     labels: tuple[int | None, ...] | None

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotator.core.codecs.base import (
     CAPS,
@@ -24,8 +24,7 @@ from annotator.core.codecs.sources import ByteFile, read_source
 from annotator.core.segmentation import Rule
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """What one line of the file became: its rows, or what is wrong with it. ``size`` is the line's in bytes."""
 
     rows: Sequence[ImportRow | RowError]
