@@ -197,8 +197,7 @@ def rank(pool: Pool, mixture: Mixture, *, places: int | None = None) -> Ranked:
     offered = ~pool.certain if mixture.skip_certain else np.ones(len(pool), dtype=np.bool_)
     total = int(offered.sum())
     filling = _Filling(pool, mixture, offered)
-    for _ in range(total if places is None else min(places, total)):
-        filling.step()
+    filling.fill(total if places is None else min(places, total))
     rest, rest_by = _plainly(pool, offered, filling.order)
     order = np.r_[np.array(filling.order, dtype=np.int64), rest]
     return Ranked(order, np.r_[np.array(filling.by, dtype=np.int64), rest_by], len(pool) - len(order))
@@ -221,17 +220,19 @@ class _Filling:
         self.order: list[int] = []
         self.by: list[int] = []
 
-    def step(self) -> None:
-        """One more item. There must be one."""
-        name, item = self._choice()
-        short = self._share * (len(self.order) + 1) - 1e-9 > self._so_far + self._sound[item]
-        instead = self._floor.forward(self._stream) if short else None
-        if instead is not None and instead != item:
-            self._take(instead, ERROR_FREE)
-            return
-        if self._turns:
-            self._turns.had(name)
-        self._take(item, name)
+    def fill(self, places: int) -> None:
+        """So many items more. There must be so many."""
+        turns, sound, share = self._turns, self._sound, self._share
+        for place in range(len(self.order) + 1, len(self.order) + places + 1):
+            name, item = self._choice()
+            if share * place - 1e-9 > self._so_far + sound[item]:
+                instead = self._floor.forward(self._stream)
+                if instead is not None and instead != item:
+                    self._take(instead, ERROR_FREE)
+                    continue
+            if turns:
+                turns.had(name)
+            self._take(item, name)
 
     def _choice(self) -> tuple[str, int]:
         """Whose turn it is, and what it chooses."""
@@ -246,8 +247,9 @@ class _Filling:
         return Strategy.RANDOM.value, found
 
     def _take(self, item: int, name: str) -> None:
-        if name in self._least:
-            if self._unsure[item] > self._least[name]:
+        least = self._least.get(name)
+        if least is not None:
+            if self._unsure[item] > least:
                 name = KEPT_APART
             else:
                 self._least[name] = self._unsure[item]
@@ -261,6 +263,8 @@ def _plainly(pool: Pool, offered: Bools, taken: Sequence[int]) -> tuple[Ints, In
     """What is offered and not taken yet: by uncertainty, then by lot; and the strategies' places."""
     left = offered.copy()
     left[np.array(taken, dtype=np.int64)] = False
+    if not left.any():
+        return (np.zeros(0, dtype=np.int64),) * 2
     items = _least_certain_first(pool, left)
     unsure = int((left & ~np.isnan(pool.uncertainty)).sum())
     codes = [STRATEGIES.index(Strategy.UNCERTAINTY), STRATEGIES.index(Strategy.RANDOM)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from math import inf
 
 #: How far ahead a line looks for an item that stands apart from its like.
 LOOKAHEAD = 64
@@ -31,6 +32,10 @@ class Stream:
         """Whether none of its like has one of the last places."""
         return self._free_from[self._group[item]] <= self.place
 
+    def can_take(self, item: int) -> bool:
+        """Whether it is not taken and stands apart."""
+        return not self.taken[item] and self._free_from[self._group[item]] <= self.place
+
 
 class Line:
     """Items in one order. Those too close to their like wait, and come in the same order as soon as they may."""
@@ -43,6 +48,8 @@ class Line:
     def first(self, stream: Stream) -> int | None:
         """The next item, None where nothing is left. Whoever takes it says so to the stream."""
         taken, items, waiting = stream.taken, self._items, self._waiting
+        if not waiting and self._at < len(items) and stream.can_take(items[self._at]):
+            return items[self._at]  # nearly always, in a queue of a million
         while waiting and taken[waiting[0]]:
             waiting.popleft()
         if waiting and stream.stands_apart(waiting[0]):
@@ -86,21 +93,34 @@ class Turns:
     def __init__(self, shares: Mapping[str, float]) -> None:
         self._shares = dict(shares)
         self._due = dict.fromkeys(shares, 0.0)
+        self._scale()
+
+    def _scale(self) -> None:
+        total = sum(self._shares.values())
+        self._each = [(name, share, share / total) for name, share in self._shares.items()]
 
     def __bool__(self) -> bool:
         return bool(self._shares)
 
     def next(self) -> str:
         """Each line's due grows by its share of one turn; the one that is due most has it, once `had` says so."""
-        return max(self._due, key=lambda name: self._due[name] + self._shares[name])
+        if len(self._each) == 1:
+            return self._each[0][0]
+        due, best, most = self._due, "", -inf
+        for name, share, _ in self._each:
+            if due[name] + share > most:
+                best, most = name, due[name] + share
+        return best
 
     def had(self, name: str) -> None:
         """This line had its turn."""
-        total = sum(self._shares.values())
-        for each, share in self._shares.items():
-            self._due[each] += share / total
+        if len(self._each) == 1:
+            return  # it is due one turn, and had one
+        for each, _, share in self._each:
+            self._due[each] += share
         self._due[name] -= 1.0
 
     def drop(self, name: str) -> None:
         """This line has nothing left; the others share its turns."""
         del self._shares[name], self._due[name]
+        self._scale()

@@ -14,6 +14,7 @@ from django.db import connection
 
 from annotator.core.ragged import Rows
 from annotator.core.selection import NAMES
+from annotator.queries.beside import in_order
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -74,19 +75,29 @@ class Block:
 
 def blocks(project_id: int, versions: Sequence[int], *, size: int = BLOCK) -> Iterator[Block]:
     """All rows that one of the versions has scored. Where several have, the later one in ``versions`` speaks."""
+    query = _query(versions)
+
+    def read(within: tuple[int, int]) -> Block | None:
+        named = dict(zip(("after", "last"), within, strict=True))
+        with connection.cursor() as cursor:
+            cursor.execute(query, {"project": project_id, "names": list(STRATEGY_CODES), **named})
+            packed, lengths = cursor.fetchone()
+        return None if packed is None else _block(bytes(packed), np.array(lengths, dtype=np.int64))
+
+    return filter(None, in_order(read, _ranges(project_id, size)))
+
+
+def _ranges(project_id: int, size: int) -> list[tuple[int, int]]:
+    """Ends of ranges of ids that hold so many rows each, the first end not included."""
+    found: list[tuple[int, int]] = []
     with connection.cursor() as cursor:
-        after, query = 0, _query(versions)
         while True:
+            after = found[-1][1] if found else 0
             cursor.execute(_LAST, [project_id, after, size])
             last = cursor.fetchone()[0]
             if last is None:
-                return
-            named = {"project": project_id, "after": after, "last": last, "names": list(STRATEGY_CODES)}
-            cursor.execute(query, named)
-            packed, lengths = cursor.fetchone()
-            if packed is not None:
-                yield _block(bytes(packed), np.array(lengths, dtype=np.int64))
-            after = last
+                return found
+            found.append((after, last))
 
 
 def _query(versions: Sequence[int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 
 from annotator.actions import ordering, queueing
 from annotator.models import Project, QueueRow, Score, ScorerVersion
@@ -43,6 +44,48 @@ def test_new_priorities_are_written_in_committed_chunks(project: Project, versio
     assert ordering.reprioritize(version_id=version.pk, chunk=2) == 5
     assert ordering.reprioritize(version_id=version.pk, chunk=2) == 0
     assert set(QueueRow.objects.values_list("priority", flat=True)) == {0.25}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_long_order_is_written_on_connections_of_its_own(project: Project, version: ScorerVersion) -> None:
+    rows = [scored(make.work(project), version, n / 100) for n in range(20)]
+
+    assert ordering.reprioritize(version_id=version.pk, chunk=2) == 20
+    assert ordering.reprioritize(version_id=version.pk, chunk=2) == 0
+    written = dict(QueueRow.objects.values_list("pk", "priority"))
+    assert written == {row.pk: n / 100 for n, row in enumerate(rows)}
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_stops_a_long_order_leaves_the_rest_as_it_stands(
+    project: Project, version: ScorerVersion
+) -> None:
+    for n in range(40):
+        scored(make.work(project), version, n / 100)
+    calls = iter(range(100))
+
+    def stop() -> None:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ordering.reprioritize(version_id=version.pk, chunk=1, progress=stop)
+
+    assert 3 <= QueueRow.objects.filter(ranked_by=version).count() < 20
+    assert ordering.reprioritize(version_id=version.pk) > 20  # the order's lock is free again
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", [1, 3, 500])
+def test_rows_are_locked_one_by_one_in_the_order_of_their_ids(project: Project, number: int) -> None:
+    numbers = "{" + ",".join(["1"] * number) + "}"
+    with connection.cursor() as cursor:
+        cursor.execute(ordering.ONE_BY_ONE)
+        cursor.execute("EXPLAIN " + ordering.WRITTEN, [[""], *[numbers] * 5])
+        steps = [line for (line,) in cursor.fetchall() if "->" in line]
+
+    assert ["Nested Loop" in steps[0], "Function Scan" in steps[1], "_pkey" in steps[2]] == [True] * 3
+    assert len(steps) == 3
 
 
 @pytest.mark.django_db
