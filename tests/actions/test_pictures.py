@@ -70,6 +70,14 @@ def test_a_picture_that_is_not_in_the_zip_costs_its_row_alone(
     assert "expected a picture in the same zip" in error.message
 
 
+def test_a_picture_over_the_cap_costs_its_row_alone_and_is_not_unpacked(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotator.core.pictures.MAX_BYTES", 1024**2)
+    report = bring(project, tmp_path, {"set/a.png": b"a" * (1024**2 + 1)}, row(1, "a.png"), row(2))
+    assert (report.imported, report.errors[0].message) == (1, "A picture has at most 1 MB.")
+
+
 def test_a_file_that_is_no_picture_costs_its_row_alone(project: Project, tmp_path: Path) -> None:
     report = bring(project, tmp_path, {"set/a.png": b"<svg onload='x'/>"}, row(1, "a.png"), row(2))
     assert (report.imported, report.errors[0].message) == (
@@ -129,3 +137,12 @@ def test_another_projects_picture_is_not_attached(project: Project, manager: Act
     theirs = pictures.keep(actor=make.actor(make.project(), Role.MANAGER), data=drawn())
     with pytest.raises(CannotAttach, match="no such picture"):
         pictures.attach(actor=manager, problem="p1", sha256=theirs.sha256, alt="")
+
+
+def test_a_problem_has_twenty_pictures_at_most(project: Project, manager: Actor) -> None:
+    kept = pictures.keep(actor=manager, data=drawn())
+    shown = [{"sha256": f"{number:064x}", "alt": ""} for number in range(20)]
+    problem_id = make.solution(project).problem_id
+    Problem.objects.filter(pk=problem_id).update(external_id="p1", images=shown)
+    with pytest.raises(CannotAttach, match="A problem has at most 20 pictures"):
+        pictures.attach(actor=manager, problem="p1", sha256=kept.sha256, alt="")

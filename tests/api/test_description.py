@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -87,6 +88,8 @@ def _one_connection() -> Iterator[None]:
 
 #: Who gets in is test_access's; and a schema can't say all that a 4xx may be for, such as labels that are incomplete.
 NOT_ASKED = [ignored_auth, positive_data_acceptance]
+#: Of each operation in each mode.
+CASES = int(os.environ.get("STEPMARK_API_CASES", "12"))
 MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 
 
@@ -113,7 +116,7 @@ def test_whatever_is_asked_the_reply_is_one_of_those_described(
         "sha256": pictures.keep(actor=make.as_actor(manager), data=drawn()).sha256,
     }
 
-    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=CASES, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
         if mode is GenerationMode.POSITIVE:  # else every reply would be that there is no such project

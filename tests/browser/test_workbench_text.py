@@ -54,6 +54,31 @@ def test_a_formula_that_fails_shows_its_source_and_says_why_and_the_rest_is_set(
     expect(page.locator("[data-step] .katex")).to_have_count(1)
 
 
+def test_hostile_formulas_do_nothing_and_the_rest_is_set(
+    open_as: Open, project: Project, member: Membership
+) -> None:
+    hostile = [
+        r"$\href{javascript:alert(1)}{x}$ and $z^2$",
+        r"$\htmlData{onclick=alert(1)}{x}\htmlId{a}{x}\htmlStyle{position:fixed}{x}$ and $z^2$",
+        r"$\includegraphics{https://example.org/a.png}$ and $z^2$",
+        r"$\def\a{\a\a}\a$ and $z^2$",
+        r"$\rule{9999em}{9999em}$ and $z^2$",
+        "$" + "{" * 3_000 + "$ and $z^2$",
+        "$" + "x+" * 20_000 + "x$ and $z^2$",
+        "<img src=x onerror=alert(1)><script>alert(1)</script> and $z^2$",
+    ]
+    make.work(project, texts=hostile)
+    page = open_as(member)
+    page.on("dialog", lambda _: pytest.fail("a script ran"))
+    ready(page)
+    bench = page.locator("#bench")
+    for at in range(len(hostile)):
+        expect(bench.locator(f"[data-step='{at}'] .katex").last).to_contain_text("z2")
+    said = bench.locator("[data-step] [data-prose]")
+    assert said.locator("a[href], img, script, [onclick], [data-onclick], [style*=fixed]").count() == 0
+    assert bench.locator(".katex .rule").evaluate_all("all => all.every((e) => e.offsetWidth < 1000)")
+
+
 def test_the_projects_macros_are_known(open_as: Open, project: Project, member: Membership) -> None:
     rules(macros={r"\RR": r"\mathbb{R}"})
     make.work(project, texts=[r"$x \in \RR$"])

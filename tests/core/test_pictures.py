@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
+from annotator.core import pictures
 from annotator.core.pictures import BadPicture, clean
 
 
@@ -98,3 +99,16 @@ def test_what_is_no_picture_is_refused_in_a_sentence(data: bytes) -> None:
 def test_a_bomb_of_pixels_is_refused_by_its_head(size: tuple[int, int]) -> None:
     with pytest.raises(BadPicture, match="A picture has at most"):
         clean(png_of(*size))
+
+
+@pytest.mark.parametrize(
+    ("cap", "said"),
+    [
+        ("MAX_BYTES", "A picture has at most 0 MB"),
+        ("MAX_KEPT", "Written as PNG it takes more than 0 MB; scale it down"),
+    ],
+)
+def test_a_picture_of_too_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch, cap: str, said: str) -> None:
+    monkeypatch.setattr(pictures, cap, 50)
+    with pytest.raises(BadPicture, match=said):
+        clean(drawn())

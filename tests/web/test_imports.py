@@ -60,10 +60,12 @@ def test_an_upload_is_there_for_its_project_alone(people: People, project: Proje
     assert people.manager.get(f"{PAGE}{uuid.uuid4()}/").status_code == 404
 
 
-def test_a_file_is_kept_under_a_name_of_our_own(people: People, folder: Path) -> None:
-    drop(people.manager, native(), name="..\\evil.py")
-    assert sorted(path.suffix for path in folder.iterdir()) == [".json", ".upload"]
-    assert not list(folder.glob("*evil*"))
+@pytest.mark.parametrize("name", ["..\\evil.py", "../../../etc/passwd", "a.html", "/etc/passwd\x00.jsonl"])
+def test_a_file_is_kept_under_a_name_of_our_own(people: People, folder: Path, name: str) -> None:
+    drop(people.manager, native(), name=name)
+    kept = sorted(folder.rglob("*"))
+    assert sorted(path.suffix for path in kept) == [".json", ".upload"]
+    assert all(uuid.UUID(path.stem) for path in kept)
 
 
 def test_the_first_rows_are_shown_as_they_would_be_imported_and_nothing_is_written(people: People) -> None:
