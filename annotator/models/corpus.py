@@ -88,7 +88,7 @@ class Split(models.TextChoices):
 class Problem(models.Model):
     """A statement, with what is known of its answer."""
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="problems")
+    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="problems", db_index=False)
     external_id = models.CharField(max_length=255, blank=True)
     text = models.TextField()
     content_hash = models.BinaryField(max_length=32)
@@ -106,6 +106,8 @@ class Problem(models.Model):
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["project", "content_hash"], name="problem_once_per_project"),
+            # What solutions refer to: to the problem and its project at once, so that these can't differ.
+            models.UniqueConstraint(fields=["project", "id"], name="problem_of_project"),
             models.CheckConstraint(name="problem_split", condition=Q(split__in=Split.values)),
         ]
         indexes: ClassVar[list[models.Index]] = [
@@ -117,13 +119,21 @@ class Problem(models.Model):
 
 
 class Solution(models.Model):
-    """One trajectory for a problem. The database refuses any change to its steps."""
+    """One trajectory for a problem. The database refuses any change to its steps.
 
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="solutions")
-    problem = models.ForeignKey(Problem, on_delete=models.PROTECT, related_name="solutions")
+    ``db_constraint=False`` here and in what belongs to a solution: the key is held together with another column, by one
+    check rather than two (migration 0002, 0014). An import spends a third of PostgreSQL's time on such checks.
+    """
+
+    project = models.ForeignKey(
+        Project, on_delete=models.PROTECT, related_name="solutions", db_index=False, db_constraint=False
+    )
+    problem = models.ForeignKey(
+        Problem, on_delete=models.PROTECT, related_name="solutions", db_constraint=False
+    )
     batch = models.ForeignKey(ImportBatch, on_delete=models.PROTECT, related_name="solutions")
     external_id = models.CharField(max_length=255, blank=True)
-    #: [{"text", "kind", "judged", "sep", "alternatives"}], see core.solutions.Step.
+    #: [{"text", "kind", "judged", "sep"}], with "alternatives" where there are any; see core.solutions.
     steps = models.JSONField()
     n_steps = models.PositiveSmallIntegerField()
     #: Kept beside the steps, so that a report over all solutions reads no text: judged steps, and their length.
@@ -146,7 +156,9 @@ class Solution(models.Model):
     generator = models.JSONField(default=dict)
     final_answer = models.TextField(null=True)  # noqa: DJ001
     answer_correct = models.BooleanField(null=True)
-    derived_from = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="derived")
+    derived_from = models.ForeignKey(
+        "self", on_delete=models.PROTECT, null=True, related_name="derived", db_index=False
+    )
     derived_reason = models.CharField(max_length=200, blank=True)
     #: Another segmentation took its place: no longer handed out, its labels stay.
     superseded_at = models.DateTimeField(null=True, blank=True)
@@ -157,7 +169,13 @@ class Solution(models.Model):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["project", "content_hash"], name="solution_once_per_project"),
             models.UniqueConstraint(fields=["id", "n_steps"], name="solution_id_n_steps"),
+            models.UniqueConstraint(fields=["project", "id"], name="solution_of_project"),
             models.CheckConstraint(name="solution_has_steps", condition=Q(n_steps__gte=1)),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(
+                fields=["derived_from"], condition=Q(derived_from__isnull=False), name="solution_derived"
+            )
         ]
 
     def __str__(self) -> str:
@@ -168,7 +186,7 @@ class ReferenceLabels(models.Model):
     """The labels a file brought for a solution: for evaluation and export; never shown, they fill no slot."""
 
     solution = models.OneToOneField(
-        Solution, on_delete=models.PROTECT, primary_key=True, related_name="reference"
+        Solution, on_delete=models.PROTECT, primary_key=True, related_name="reference", db_constraint=False
     )
     n_steps = models.PositiveSmallIntegerField()
     labels = ArrayField(models.SmallIntegerField(null=True))

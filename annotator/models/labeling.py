@@ -84,10 +84,13 @@ class QueueRows(models.QuerySet["QueueRow"]):
 class QueueRow(models.Model):
     """Where a solution stands in the queue. Narrow on purpose: re-ranking rewrites these rows alone."""
 
+    # Held together by the database: the solution, and the project as the solution's (migration 0014).
     solution = models.OneToOneField(
-        Solution, on_delete=models.PROTECT, primary_key=True, related_name="queue_row"
+        Solution, on_delete=models.PROTECT, primary_key=True, related_name="queue_row", db_constraint=False
     )
-    project = models.ForeignKey(Project, on_delete=models.PROTECT, related_name="+", db_index=False)
+    project = models.ForeignKey(
+        Project, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
     holdout = models.BooleanField()
     priority = models.FloatField(default=0.0)
     tiebreak = models.FloatField(default=0.0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests import factories as make
 from tests.faults.sql import World, insert, new_world, refused, run
 
 pytestmark = pytest.mark.django_db
@@ -176,6 +177,17 @@ def test_a_solution_has_steps(world: World) -> None:
 def test_a_solution_is_in_a_project_once(world: World) -> None:
     with refused("solution_once_per_project"):
         insert("solution", solution_like(world), content_hash=bytes(world.solution.content_hash))
+
+
+def test_a_solution_is_in_the_project_of_its_problem(world: World) -> None:
+    with refused("annotator_solution_in_project"):
+        insert("solution", solution_like(world), project_id=make.project(slug="other").pk)
+
+
+def test_a_queue_row_is_in_the_project_of_its_solution(world: World) -> None:
+    row = {"solution_id": world.solution.pk, "holdout": False, "shuffle": 0.5, "wanted": 1, "audit_owed": 0}
+    with refused("annotator_queuerow_in_project"):
+        insert("queuerow", row, project_id=make.project(slug="other").pk)
 
 
 def solution_like(world: World) -> dict[str, Any]:
