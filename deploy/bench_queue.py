@@ -2,7 +2,9 @@
 
 Runs on a throwaway database of its own and prints one JSON object. ``--rows`` says how large; a million by default.
 ``ratio`` compares with a plain UPDATE of the same rows in the same chunks, which says more on a busy machine;
-``again_seconds`` is a new order in which nothing moves.
+``again_seconds`` is a new order in which nothing moves. Then it is re-ranked by another scorer and other strategies
+while eight people claim: each in a process of their own, looking at a solution for about two seconds; and as eight
+threads of one process, five claims a second each, which nobody who judges does. ``--strategies`` times other orders.
 """
 
 from __future__ import annotations
@@ -10,17 +12,21 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMING = 8
+#: How long one looks at a solution, in seconds: a person, and the hard case.
+LOOKS, HARD = 2.0, 0.2
 
 MADE = """
 INSERT INTO annotator_problem (project_id, external_id, text, content_hash, domain, subject, images, benchmarks,
@@ -54,9 +60,17 @@ def main() -> int:
     """Make the project, then print seconds and latencies."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000)
-    rows = parser.parse_args().rows
-    var = Path(tempfile.mkdtemp(prefix="stepmark-bench-"))
+    parser.add_argument(
+        "--strategies",
+        action="store_true",
+        help="time disagreement, the rule of what is certain and coverage",
+    )
+    parser.add_argument("--claim", nargs="*", help=argparse.SUPPRESS)  # the part of those who claim
+    options = parser.parse_args()
     sys.path.insert(0, str(ROOT))
+    if options.claim:
+        return _claim(float(options.claim[0]), [int(each) for each in options.claim[1:]])
+    var = Path(tempfile.mkdtemp(prefix="stepmark-bench-"))
     from annotator.embedded import hold
 
     services = hold(var, throwaway=True)
@@ -70,7 +84,7 @@ def main() -> int:
         import django
 
         django.setup()
-        print(json.dumps(_figures(rows), indent=2))
+        print(json.dumps((_strategies if options.strategies else _figures)(options.rows), indent=2))
     finally:
         services.release(wait=True)
         shutil.rmtree(var, ignore_errors=True)
@@ -78,12 +92,9 @@ def main() -> int:
 
 
 def _figures(rows: int) -> dict[str, Any]:
-    from django.core.management import call_command
-
     from annotator.actions import ordering
     from annotator.models import Project
 
-    call_command("migrate", verbosity=0, interactive=False)
     project, first, second = _project(rows)
     figures: dict[str, Any] = {"rows": rows}
     figures["alone_seconds"] = _seconds(lambda: ordering.reprioritize(version_id=first))
@@ -92,13 +103,47 @@ def _figures(rows: int) -> dict[str, Any]:
     figures["ratio"] = round(figures["alone_seconds"] / figures["plain_update_seconds"], 2)
     mixed = {"uncertainty": 0.6, "coverage": 0.3, "random": 0.1}
     Project.objects.filter(pk=project.pk).update(strategies=mixed)
-    claims = _Claims(project)
+    figures["people"] = _meanwhile(_Claims(project, LOOKS, together=1), second)
+    figures["hard_case"] = _meanwhile(_Claims(project, HARD, together=CLAIMING), first)
+    return figures
+
+
+def _meanwhile(claims: _Claims, version: int) -> dict[str, Any]:
+    """Claims for ten seconds, and then while the queue is re-ranked by this version."""
     with claims:
-        time.sleep(2)
-        before = claims.taken()
-        figures["while_claiming_seconds"] = _seconds(lambda: _elsewhere(second))
-        during = claims.taken()
-    return figures | {"claims_before": before, "claims_meanwhile": during, "empty": claims.empty}
+        began = time.monotonic()
+        time.sleep(10)
+        middle = time.monotonic()
+        took = _seconds(lambda: _elsewhere(version))
+        ended = time.monotonic()
+    return {
+        "seconds": took,
+        "claims_before": claims.between(began, middle),
+        "claims_meanwhile": claims.between(middle, ended),
+        "empty": claims.empty,
+    }
+
+
+def _strategies(rows: int) -> dict[str, Any]:
+    """Seconds for orders by each of these, computed and written anew."""
+    from annotator.actions import ordering
+    from annotator.models import Project, Scorer, ScorerVersion
+
+    project, first, second = _project(rows)
+    other = Scorer.objects.create(project=project, name="other", kind="vllm", ranks=False)
+    ScorerVersion.objects.filter(pk=second).update(scorer=other)
+    rule = {"pred": 0.85, "std": 0.2}
+    orders: dict[str, Any] = {
+        "uncertainty": {"strategies": {"uncertainty": 1}},
+        "coverage": {"strategies": {"coverage": 1}},
+        "disagreement": {"strategies": {"disagreement": 1}},
+        "certain": {"strategies": {"uncertainty": 1}, "certain": rule},
+    }
+    figures: dict[str, Any] = {"rows": rows}
+    for name, asked in orders.items():
+        Project.objects.filter(pk=project.pk).update(**{"certain": {}, **asked})
+        figures[f"{name}_seconds"] = _seconds(lambda: ordering.reprioritize(version_id=first))
+    return figures
 
 
 def _plain_update(project: int) -> None:
@@ -124,67 +169,98 @@ def _elsewhere(version: int) -> None:
 
 
 class _Claims:
-    """People who claim and hand back, one after the other, as fast as they can."""
+    """People who claim and hand back, one after the other; ``together``: how many of them share a process."""
 
-    def __init__(self, project: Any) -> None:
+    def __init__(self, project: Any, looks: float, *, together: int) -> None:
         from annotator.models import Membership, Role
 
-        self.project, self.empty = project, 0
-        self._took: list[float] = []
-        self._stop = threading.Event()
         members = [
-            Membership.objects.create(project=project, pseudonym=f"P{n}", role=Role.ANNOTATOR)
+            Membership.objects.create(project=project, pseudonym=f"P{looks}-{n}", role=Role.ANNOTATOR).pk
             for n in range(CLAIMING)
         ]
-        self._threads = [threading.Thread(target=self._claim, args=[member]) for member in members]
+        shared = [members[n : n + together] for n in range(0, CLAIMING, together)]
+        self._commands = [
+            [sys.executable, __file__, "--claim", str(looks), *map(str, each)] for each in shared
+        ]
+        self._took: list[tuple[float, float]] = []
+        self.empty = 0
 
     def __enter__(self) -> None:
-        for thread in self._threads:
-            thread.start()
+        pipe = subprocess.PIPE
+        self._people = [
+            subprocess.Popen(each, cwd=ROOT, stdin=pipe, stdout=pipe, text=True) for each in self._commands
+        ]
+        for person in self._people:
+            assert person.stdout is not None
+            person.stdout.readline()  # ready
 
     def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        for thread in self._threads:
-            thread.join()
+        for said, _err in [person.communicate() for person in self._people]:
+            found = json.loads(said)
+            self.empty += found["empty"]
+            self._took += found["took"]
 
-    def taken(self) -> dict[str, float]:
-        """Milliseconds per claim since the last look."""
-        took, self._took = sorted(self._took), []
+    def between(self, began: float, ended: float) -> dict[str, float]:
+        """Milliseconds for each claim that was asked for in this time, by the machine's clock."""
+        took = sorted(seconds for at, seconds in self._took if began <= at < ended)
         if not took:
             return {"n": 0}
-        at = {name: round(1000 * took[int(q * (len(took) - 1))], 1) for name, q in QUANTILES.items()}
-        return {"n": len(took), **at}
-
-    def _claim(self, member: Any) -> None:
-        from django.db import connection
-
-        from annotator.actions import queueing
-        from annotator.actions.access import Actor
-        from annotator.models import Assignment
-
-        actor = Actor(member.pk, self.project.pk, "annotator", slug=self.project.slug)
-        while not self._stop.is_set():
-            began = time.monotonic()
-            try:
-                got = queueing.next_assignment(actor=actor)
-            except queueing.NothingForYou:
-                self.empty += 1
-                continue
-            self._took.append(time.monotonic() - began)
-            Assignment.objects.filter(pk=got.pk).update(state="submitted")
-            self._stop.wait(0.2)  # somebody who judges takes longer than this
-        connection.close()
+        found = {name: round(1000 * took[int(q * (len(took) - 1))], 1) for name, q in QUANTILES.items()}
+        return {"n": len(took), **found, "over_200_ms": sum(seconds > 0.2 for seconds in took)}
 
 
 QUANTILES = {"median_ms": 0.5, "p95_ms": 0.95, "p99_ms": 0.99, "most_ms": 1.0}
 
 
+def _claim(looks: float, members: Sequence[int]) -> int:
+    """Be these people until the input ends; then print when they asked, how long it took, and the empty answers."""
+    import django
+
+    django.setup()
+    from django.db import connection
+
+    from annotator.actions import queueing
+    from annotator.actions.access import Actor
+    from annotator.models import Assignment, Membership
+
+    took: list[tuple[float, float]] = []
+    empty: list[str] = []
+    stop = threading.Event()
+
+    def judge(member: Any) -> None:
+        actor = Actor(member.pk, member.project_id, "annotator", slug=member.project.slug)
+        while not stop.wait(looks * random.uniform(0.5, 1.5)):  # noqa: S311 - a pause
+            began = time.monotonic()
+            try:
+                got = queueing.next_assignment(actor=actor)
+            except queueing.NothingForYou as nothing:
+                empty.append(nothing.reason)
+                continue
+            took.append((began, time.monotonic() - began))
+            Assignment.objects.filter(pk=got.pk).update(state="submitted")
+        connection.close()
+
+    people = list(Membership.objects.select_related("project").filter(pk__in=members))
+    threads = [threading.Thread(target=judge, args=[member]) for member in people]
+    print("ready", flush=True)
+    for thread in threads:
+        thread.start()
+    sys.stdin.read()
+    stop.set()
+    for thread in threads:
+        thread.join()
+    print(json.dumps({"took": took, "empty": len(empty)}))
+    return 0
+
+
 def _project(rows: int) -> Any:
+    from django.core.management import call_command
     from django.db import connection
 
     from annotator.actions.projects import NewProject, create
     from annotator.models import ImportBatch, ScorerVersion
 
+    call_command("migrate", verbosity=0, interactive=False)
     project = create(new=NewProject(slug="large", gold_rate=0.0))
     batch = ImportBatch.objects.create(
         project=project, filename="bench", format="native", labels_as="reference"

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from annotator.actions.slots import lease, take_slot
+from annotator.core.explaining import COUNTED
 from annotator.core.sampling import Route
 from annotator.core.selection import Strategy
 from annotator.models import Assignment, Membership, Project, QueueRow, ScorerVersion, Solution
 from annotator.models.labeling import QueueRows
 from annotator.queries.scores import entropies
 
-#: `rank` and `pool` in a selection are counted up to here; beyond it they read "at least this many".
-POOL_CAP = 10_000
 NOT_IN_THE_FLOW = (Assignment.Purpose.PRACTICE, Assignment.Purpose.REVIEW)
 #: Routes that follow no strategy of the queue.
 STRATEGIES = {Route.SIBLING: "same problem", Route.AUDIT: "random", Route.HOLDOUT: "random"}
@@ -126,11 +125,13 @@ def _selection(row: QueueRow, route: Route, project: Project) -> dict[str, Any]:
     """Why this row: kept with the assignment, and with the exported label.
 
     Rank and pool are among untouched solutions of its side of the split that ask for the same skill, before this
-    claim and for whomever: both are read from the index alone.
+    claim and for whomever. Both are counted up to COUNTED: after a new order each costs a look into the table. Said in
+    order, they are read from the head of an index; else the planner, which hears late of a new order, may think it
+    quicker to read the table until enough are found, and read all of it.
     """
     rows = QueueRow.objects.filter(project=project, holdout=row.holdout, skill=row.skill)
-    untouched = rows.untouched().values("project")
-    ahead = untouched.filter(priority__gt=row.priority)[:POOL_CAP].count()
+    untouched = rows.untouched().by_priority().values("project")
+    ahead = untouched.filter(priority__gt=row.priority)[:COUNTED].count()
     ranked_by = ScorerVersion.objects.filter(pk=row.ranked_by_id or 0)
     return {
         "route": route.value,
@@ -138,7 +139,7 @@ def _selection(row: QueueRow, route: Route, project: Project) -> dict[str, Any]:
         "score": _score(row),
         "scorer_version": ranked_by.values_list("version", flat=True).first(),
         "rank": ahead + 1,
-        "pool": untouched[:POOL_CAP].count(),
+        "pool": untouched[:COUNTED].count(),
         "round": 1,
     }
 

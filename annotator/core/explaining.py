@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+#: A claim counts the solutions before its own, and those of the pool, up to here. Earlier ones counted up to 10,000.
+COUNTED = 1_000
 #: What each strategy looks for, to end "because …".
 REASONS: Mapping[str, str] = {
     "uncertainty": "the scorer is unsure of it",
@@ -40,6 +42,10 @@ def sentence(selection: Mapping[str, Any], purpose: str = "work", *, comes: str 
     ...         "rank": 3, "pool": 10000, "round": 1}
     >>> sentence(kept)  # doctest: +ELLIPSIS
     'It came by the priority route, strategy uncertainty, because the scorer is unsure of it: mean entropy 0.412 ...'
+    >>> sentence(kept).endswith("nats by v1; rank 3 of at least 10,000 untouched solutions; round 1.")
+    True
+    >>> sentence({"route": "audit", "score": None, "rank": 1001, "pool": 1000})  # doctest: +ELLIPSIS
+    'It came by the audit route, ... no score was known; rank beyond 1,000 among the untouched solutions; round 1.'
     >>> sentence({"route": "audit", "score": None, "round": 2})
     'It came by the audit route, in random order whatever a scorer says; no score was known; round 2.'
     """
@@ -48,8 +54,7 @@ def sentence(selection: Mapping[str, Any], purpose: str = "work", *, comes: str 
     if purpose == "work":
         parts.append(_score(selection))
     if selection.get("rank") and selection.get("pool"):
-        most = " at least" if int(selection["pool"]) >= 10_000 else ""
-        parts.append(f"rank {selection['rank']:,} of{most} {selection['pool']:,} untouched solutions")
+        parts.append(_place(int(selection["rank"]), int(selection["pool"])))
     parts.append(f"round {selection.get('round', 1)}")
     return f"It {comes} {parts[0]}{':' if route == 'priority' else ';'} {'; '.join(parts[1:])}."
 
@@ -61,6 +66,13 @@ def _how(route: str, strategy: str) -> str:
     return f"by the {route} route, strategy {strategy or 'unknown'}" + (
         f", because {because}" if because else ""
     )
+
+
+def _place(rank: int, pool: int) -> str:
+    if rank > pool:
+        return f"rank beyond {pool:,} among the untouched solutions"
+    most = " at least" if pool in (COUNTED, 10_000) else ""
+    return f"rank {rank:,} of{most} {pool:,} untouched solutions"
 
 
 def _score(selection: Mapping[str, Any]) -> str:
