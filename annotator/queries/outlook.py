@@ -113,7 +113,10 @@ def outlook(project_id: int) -> Outlook:
 
 def _forecast(project_id: int) -> Forecast:
     """At the pace of the last seven days, or of as many as there are: labels that count, and their active time."""
-    owed = QueueRow.objects.filter(project_id=project_id).aggregate(n=Sum(F("wanted") - F("taken")))["n"] or 0
+    rows = QueueRow.objects.filter(project_id=project_id)
+    untaken = rows.aggregate(n=Sum(F("wanted") - F("taken")))["n"] or 0
+    held = Assignment.objects.filter(project_id=project_id, state=Assignment.State.LIVE, slot__isnull=False)
+    owed = untaken + held.count()
     now = timezone.now()
     recent = Annotation.objects.filter(
         member__project_id=project_id,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotator.core.explaining import sentence
 from annotator.core.sampling import Route
 from annotator.core.selection import Strategy
-from annotator.models import Gold, Project, QueueRow, Score
+from annotator.models import Assignment, Gold, Project, QueueRow, Score
 from annotator.models.labeling import QueueRows
 from annotator.queries.scores import entropies
 
@@ -74,6 +74,9 @@ def queue(project: Project) -> Queue:
         holdout=Count("pk", filter=Q(holdout=True)),
         ranked=Count("pk", filter=Q(ranked_by__isnull=False)),
     )
+    # A place is taken when somebody begins; the label is there when they hand it in.
+    begun = QueueRow.objects.filter(pk__in=_held(project), taken=F("wanted")).count()
+    counts["started"], counts["done"] = counts["started"] + begun, counts["done"] - begun
     gold = Gold.objects.filter(project=project).aggregate(
         total=Count("pk"),
         scored=Count("pk", filter=Exists(Score.objects.filter(solution_id=OuterRef("pk")))),
@@ -91,6 +94,12 @@ def queue(project: Project) -> Queue:
         total=counts["total"] + gold["total"],
         rows=_head(project, counts["pool"]),
     )
+
+
+def _held(project: Project) -> QuerySet[Assignment]:
+    """Solutions that somebody is labelling now: few, however large the project is."""
+    live = Assignment.objects.filter(project=project, state=Assignment.State.LIVE)
+    return live.filter(slot__isnull=False).values("solution")
 
 
 def _headline(counts: dict[str, int]) -> str:

@@ -38,6 +38,17 @@ def test_the_queue_shows_the_next_solutions_with_the_reason(people: People, proj
     assert "not scored yet" in queue.rows[0].reason.lower()
 
 
+def test_what_somebody_has_begun_is_not_labelled_yet(people: People, project: Project) -> None:
+    make.work(project), make.work(project)
+    queueing.next_assignment(actor=make.actor(project))
+
+    shown = people.manager.get("/p/maths/queue/").context
+    counts = dict(shown["queue"].counts)
+    assert [counts[name] for name in ("Untouched", "Started", "Labelled")] == [1, 1, 0]
+    assert shown["queue"].sentence.startswith("0 of 2 solutions have the labels they need")
+    assert shown["outlook"].forecast.owed == 2
+
+
 def test_an_empty_queue_says_what_to_do(people: People) -> None:
     assert "import a file" in people.manager.get("/p/maths/queue/").context["queue"].sentence
 

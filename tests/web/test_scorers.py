@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings
 
 from annotator.actions import access, scoring
-from annotator.models import AuditEvent, Job, Project, ScoreFailure, Scorer, ScorerVersion
+from annotator.models import AuditEvent, Job, Project, Score, ScoreFailure, Scorer, ScorerVersion
 from annotator.scorers import http, local
 from annotator.web.form_scorers import KINDS, OWN
 from tests import factories as make
@@ -318,3 +318,21 @@ def test_failures_are_listed_by_reason_with_the_time_of_the_last_try(
     said = " ".join(people.manager.get(f"{PAGE}live").content.decode().split())
     assert '2: Too long. <span class="quiet">Last tried <time datetime="2026-11-03T00:00:00+00:00"' in said
     assert '1: No steps. <span class="quiet">Last tried <time datetime="2026-11-02T00:00:00+00:00"' in said
+
+
+def test_an_order_by_the_second_pass_is_the_first_ones_order(people: People, project: Project) -> None:
+    first = project.scorers.get()
+    second = Scorer.objects.create(project=project, name="slow", kind="critic", ranks=False, refines=first)
+    versions = [
+        ScorerVersion.objects.create(scorer=each, version="v1", threshold=0.5, status="live")
+        for each in (first, second)
+    ]
+    row = make.work(project, priority=0.5)
+    for version in versions:
+        Score.objects.create(
+            solution=row.solution, version=version, n_steps=3, values=[0.5] * 3, spread=[None] * 3,
+            priority=0.5, tiebreak=0.0, predicted_stop=-1,
+        )  # fmt: skip
+    type(row).objects.filter(pk=row.pk).update(ranked_by=versions[1])
+
+    assert "has scored 1 of 1 solutions." in people.manager.get(f"{PAGE}live").content.decode()

@@ -9,7 +9,7 @@ const NARROW = 560;
 
 export function intervals({ rows, unit, zero }, width) {
   const narrow = width < NARROW;
-  const left = narrow ? 8 : Math.min(290, 0.4 * width);
+  const left = narrow ? 14 : Math.min(290, 0.4 * width);
   const right = narrow ? 52 : 96;
   const row = narrow ? 1.7 * ROW : ROW;
   // Names repeat ("… among people"), so a row is known by its place.
