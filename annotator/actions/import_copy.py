@@ -23,6 +23,7 @@ SOLUTION = (
 REFERENCE = "solution_id, n_steps, labels, first_error"
 QUEUE = "solution_id, project_id, holdout, priority, tiebreak, shuffle, wanted, taken, audit_owed, skill, strategy"
 NULL = b"\\N"
+_LABELS = {None: b"NULL", -1: b"-1", 0: b"0", 1: b"1"}
 _FLAGS = {None: NULL, True: b"t", False: b"f"}
 
 
@@ -36,10 +37,24 @@ def copy_in(table: str, columns: str, lines: Iterable[bytes]) -> None:
 def new_ids(table: str, count: int) -> list[int]:
     """Keys for that many new rows."""
     with connection.cursor() as cursor:
+        # MATERIALIZED, or the sequence would be looked up for each.
         cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)", [table, count]
+            "WITH own AS MATERIALIZED (SELECT pg_get_serial_sequence(%s, 'id')::regclass AS keys) "
+            "SELECT array_agg(nextval(keys)) FROM own, generate_series(1, %s)",
+            [table, count],
         )
-        return [row[0] for row in cursor.fetchall()]
+        keys: list[int] = cursor.fetchone()[0]
+        return keys
+
+
+def found(sql: str, project_id: int, hashes: Iterable[bytes]) -> list[tuple[Any, ...]]:
+    """The rows of a question about a project and many hashes, which goes as one text: the driver takes longer to look
+    at each than PostgreSQL to find them."""
+    among = "{" + ",".join(f'"\\\\x{each.hex()}"' for each in hashes) + "}"
+    with connection.cursor() as cursor:
+        cursor.execute(sql, [project_id, among])
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+        return rows
 
 
 def line(*cells: bytes) -> bytes:
@@ -87,12 +102,12 @@ def flag(value: bool | None) -> bytes:
 
 
 def labels(values: Sequence[int | None]) -> bytes:
-    """A smallint[].
+    """Labels as a smallint[]. Raises KeyError for what is none.
 
     >>> labels((1, None, -1))
     b'{1,NULL,-1}'
     """
-    return ("{" + ",".join("NULL" if value is None else str(value) for value in values) + "}").encode()
+    return b"{" + b",".join([_LABELS[value] for value in values]) + b"}"
 
 
 def names(values: Sequence[str]) -> bytes:
