@@ -51,17 +51,19 @@ class Seen:
     def row(self, row: ExportRow) -> None:
         """One row that was written."""
         given = row.record.labels or [None] * len(row.record.steps)
-        for label in given:
-            self.labels[_NAMES[label]] += 1
+        shown = signs(given)
+        for sign in set(shown):
+            self.labels[_NAMES[sign]] += shown.count(sign)
         self.sources[row.label_source or "none"] += 1
         self.splits[row.split or "none"] += 1
         people = row.record.annotations
         annotator = people[0].annotator if self.each and len(people) == 1 else ""
-        self.snapshot.add(Entry(row.key, row.record.external_id or f"#{row.key}", annotator, signs(given)))
+        self.snapshot.add(Entry(row.key, row.record.external_id or f"#{row.key}", annotator, shown))
 
 
 log = logging.getLogger(__name__)
-_NAMES = {1: "correct", 0: "neutral", -1: "incorrect", None: "not judged"}
+#: By the labels' signs (core.export_diff).
+_NAMES = {"+": "correct", "0": "neutral", "-": "incorrect", ".": "not judged"}
 
 
 @dataclass

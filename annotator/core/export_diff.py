@@ -79,7 +79,7 @@ def signs(labels: Labels | None) -> str:
     >>> signs([1, 0, -1, None])
     '+0-.'
     """
-    return "".join(_SIGNS[label] for label in labels) if labels is not None else ""
+    return "".join([_SIGNS[label] for label in labels]) if labels is not None else ""
 
 
 def labels_of(given: int | str | None, *, step: bool) -> list[int | None] | None:

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from annotator.core import labels as rules
 from annotator.core.benchmarks import flag as benchmark_flag
-from annotator.core.codecs.base import ExportRow
+from annotator.core.codecs.base import ExportRow, Selection
 from annotator.core.codecs.writing import Values
 from annotator.core.consensus_filter import agreed_stop
 from annotator.core.labels import CENSORED, Label, accept_bit
@@ -195,7 +195,7 @@ def _row(
         first_error=_first_error(solution, labels, steps, source),
         accept=None if solution.accept is None else tuple(solution.accept),
         mode=solution.mode,
-        annotations=tuple(each.said for each in annotations),
+        annotations=tuple([each.said for each in annotations]),
         meta=solution.meta,
     )
     return ExportRow(
@@ -203,11 +203,19 @@ def _row(
         label_source=source,
         consensus=solution.consensus.note if solution.consensus else None,
         scores=tuple(solution.scores),
-        selection=next((each.selection for each in annotations if each.selection), None),
+        selection=_selection(annotations),
         flags=_flags(solution),
         split=solution.split,
         key=solution.pk,
     )
+
+
+def _selection(annotations: Sequence[Labelled]) -> Selection | None:
+    """Why the solution was handed out, as the first annotation that knows tells."""
+    for each in annotations:
+        if each.selection:
+            return each.selection
+    return None
 
 
 def _flags(solution: Leaving) -> tuple[Any, ...]:

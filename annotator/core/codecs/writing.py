@@ -97,6 +97,7 @@ def _objects(
     beside: Beside,
     written: Callable[[ExportRow], None],
 ) -> Iterator[bytes]:
+    adds = beside.weight or beside.split
     for row in rows:
         try:
             found = form.write(row, policies)
@@ -107,7 +108,8 @@ def _objects(
             tally.lost.update(found.lost)
         for value in found.objects:
             tally.written += 1
-            yield orjson.dumps(_with(value, row, beside), option=orjson.OPT_APPEND_NEWLINE)
+            whole = _with(value, row, beside) if adds else value
+            yield orjson.dumps(whole, option=orjson.OPT_APPEND_NEWLINE)
         written(row)
 
 
