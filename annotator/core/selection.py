@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -210,8 +211,8 @@ class _Filling:
         codes = np.unique(pool.group, return_inverse=True)[1] if len(pool) else pool.group
         self._stream = Stream(codes.tolist(), mixture.apart)
         self._turns = Turns({one.value: share for one, share in mixture.shares().items()})
-        chosen = {one: preference(pool, one) for one in (*mixture.shares(), Strategy.RANDOM)}
-        self._lines = {one.value: Line(items[offered[items]].tolist()) for one, items in chosen.items()}
+        self._line = partial(_line, pool, offered)
+        self._lines = {one.value: self._line(one) for one in mixture.shares()}
         keeps_up = offered & (pool.sound >= mixture.sound_share)
         self._floor = Line(_least_certain_first(pool, keeps_up).tolist() if mixture.sound_share else [])
         self._share, self._sound = mixture.sound_share, pool.sound.tolist()
@@ -242,6 +243,8 @@ class _Filling:
             if found is not None:
                 return name, found
             self._turns.drop(name)
+        if Strategy.RANDOM.value not in self._lines:  # seldom asked for, and as long as the pool
+            self._lines[Strategy.RANDOM.value] = self._line(Strategy.RANDOM)
         found = self._lines[Strategy.RANDOM.value].first(self._stream)
         assert found is not None
         return Strategy.RANDOM.value, found
@@ -257,6 +260,11 @@ class _Filling:
         self._so_far += self._sound[item]
         self.order.append(item)
         self.by.append(_PLACES[name])
+
+
+def _line(pool: Pool, offered: Bools, strategy: Strategy) -> Line:
+    items = preference(pool, strategy)
+    return Line(items[offered[items]].tolist())
 
 
 def _plainly(pool: Pool, offered: Bools, taken: Sequence[int]) -> tuple[Ints, Ints]:

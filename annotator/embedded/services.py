@@ -32,6 +32,9 @@ from annotator.embedded.programs import (
 #: Free space below which PostgreSQL is not started, in MB.
 NEEDED_FOR_A_NEW_FOLDER = 200
 NEEDED_FOR_AN_OLD_FOLDER = 50
+#: What PostgreSQL keeps of its pages, in MB: a sixteenth of the memory, within these. A queue of a million and its
+#: indexes are 300 MB: with the usual 128, a new order would ask the system for them page by page.
+LEAST_BUFFERS, MOST_BUFFERS = 64, 512
 SETTINGS = ("listen_addresses=", "max_parallel_workers_per_gather=0", "jit=off")
 THROWAWAY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
 DATABASE = "stepmark"
@@ -177,7 +180,7 @@ class Postgres(Service):
         super().__init__(var, sockets)
         self.data = var / "postgres"
         self.throwaway = throwaway
-        self.settings = SETTINGS + (THROWAWAY if throwaway else ())
+        self.settings = (*SETTINGS, f"shared_buffers={_buffers()}MB", *(THROWAWAY if throwaway else ()))
 
     def command(self) -> list[str]:
         options = [word for setting in self.settings for word in ("-c", setting)]
@@ -296,3 +299,8 @@ class Postgres(Service):
     def state(self) -> dict[str, Any]:
         folder = quote(str(self.sockets), safe="")
         return {"database_url": f"postgresql://{DATABASE}@/{DATABASE}?host={folder}"}
+
+
+def _buffers() -> int:
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
+    return max(LEAST_BUFFERS, min(MOST_BUFFERS, memory // 16))

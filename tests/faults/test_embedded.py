@@ -258,3 +258,13 @@ def test_root_without_user_namespaces_hands_postgres_to_another_user(
         assert answer(services) == 42
         owner = pwd.getpwuid((var / "postgres").stat().st_uid).pw_name
         assert owner in {"postgres", "nobody"}
+
+
+@pytest.mark.parametrize(("megabytes", "buffers"), [(512, 64), (4_096, 256), (65_536, 512)])
+def test_the_database_keeps_pages_by_the_memory_of_the_machine(
+    var: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, buffers: int
+) -> None:
+    pages = {"SC_PHYS_PAGES": megabytes * 2**8, "SC_PAGE_SIZE": 4_096}
+    monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+
+    assert f"shared_buffers={buffers}MB" in programs.Postgres(var, var, throwaway=False).command()
