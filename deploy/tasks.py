@@ -23,6 +23,7 @@ DEMO_DATA: tuple[str, ...] = (
     "log",
     "static",
     "static.stamp",
+    "uploads",
 )
 DEMO_DATA += ("secret_key", "demo.lock")
 

@@ -197,7 +197,9 @@ WEBHOOK_HOSTS = words("STEPMARK_WEBHOOK_HOSTS")
 STEPMARK_MODEL_FOLDERS = words("STEPMARK_MODEL_FOLDERS")
 
 #: Files on their way from the import page to a worker, and rejected rows; web processes and workers share it.
-STEPMARK_UPLOADS = Path(os.environ.get("STEPMARK_UPLOADS", BASE_DIR / "var" / "uploads"))
+#: By default beside the embedded database, whose numbers its files bear.
+STEPMARK_VAR = Path(os.environ.get("STEPMARK_VAR") or BASE_DIR / "var")
+STEPMARK_UPLOADS = Path(os.environ.get("STEPMARK_UPLOADS") or STEPMARK_VAR / "uploads")
 STEPMARK_UPLOAD_BYTES = int(os.environ.get("STEPMARK_UPLOAD_BYTES", str(4 * 1024**3)))
 
 # The HTTP API (annotator/api). Rates are per person and web process.

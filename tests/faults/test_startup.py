@@ -185,6 +185,7 @@ def test_reset_refuses_while_somebody_uses_the_database(var: Path, monkeypatch: 
     monkeypatch.delenv("DATABASE_URL")
     monkeypatch.delenv("REDIS_URL")
     with hold(var) as services:
+        (var / "uploads" / "exports").mkdir(parents=True)  # named by numbers that the next database gives anew
         refused = run(var, "deploy/make.py", "demo-reset")
         services.release(wait=True)
     assert refused.returncode == 2
