@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
@@ -31,6 +30,7 @@ from annotator.core.codecs.sources import ByteFile
 from annotator.core.segmentation import Rule
 from annotator.jobs import LeaseLost
 from annotator.models import AuditEvent, ImportBatch, Project
+from annotator.queries.beside import ahead
 
 State = ImportBatch.State
 #: What can be asked of a running import.
@@ -209,7 +209,8 @@ def go_on(
     items = read_items(file, codec_named(batch.format), batch.segment, skip=batch.position)
     try:
         with _young_garbage_only():
-            for number, chunk in enumerate(_ahead(_chunks(items, file, into))):
+            # The next chunk is read while PostgreSQL writes the one before.
+            for number, chunk in enumerate(ahead(_chunks(items, file, into))):
                 report = _step(chunk, into, report, rejects)
                 if number % COLLECT_EVERY == 0:
                     gc.collect(1)
@@ -350,12 +351,3 @@ def _chunks(items: Iterable[Item], file: ByteFile, into: Into) -> Iterator[_Chun
             rows, lines, size = [], 0, 0
     if lines:
         yield _Chunk(rows, lines, tell())
-
-
-def _ahead(chunks: Iterator[_Chunk]) -> Iterator[_Chunk]:
-    """The next chunk is read while PostgreSQL writes the one before: never more than one ahead."""
-    with ThreadPoolExecutor(1, "reading") as pool:
-        coming = pool.submit(next, chunks, None)
-        while (chunk := coming.result()) is not None:
-            coming = pool.submit(next, chunks, None)
-            yield chunk

@@ -1,11 +1,11 @@
-"""The same work for many things, on two connections of its own: what the database takes longest over uses two cores."""
+"""Work beside the caller's, on connections of its own: what the database takes longest over uses a second core."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from django.db import connection
 
@@ -41,6 +41,24 @@ def in_order(work: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterato
             lane.submit(_close)
         for lane in lanes:
             lane.shutdown()
+
+
+def ahead(things: Iterator[Thing]) -> Iterator[Thing]:
+    """The same things: the next is made in a thread of its own while the caller is busy with the one before, never more
+    than one ahead. Whoever stops asking waits for the one under way.
+
+    The thread has its own connection, so what asks the database there sees what is committed, and is not for use within
+    a transaction.
+    """
+    over = object()
+    with ThreadPoolExecutor(1, "ahead") as lane:
+        try:
+            coming = lane.submit(next, things, over)
+            while (thing := coming.result()) is not over:
+                coming = lane.submit(next, things, over)
+                yield cast(Thing, thing)
+        finally:
+            lane.submit(_close)
 
 
 def _close() -> None:
