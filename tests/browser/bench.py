@@ -43,11 +43,11 @@ def rules(**fields: Any) -> None:
 
 def eventually(page: Page, holds: Callable[[], bool]) -> None:
     """What is sent behind the next solution arrives a moment after that was shown."""
-    for _ in range(100):
+    for _ in range(400):
         if holds():
             return
         page.wait_for_timeout(50)
-    raise AssertionError("it did not come true within 5 s")
+    raise AssertionError("it did not come true within 20 s")
 
 
 def stored() -> Annotation:

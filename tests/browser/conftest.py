@@ -11,16 +11,24 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.signals import request_finished, request_started
 from django.test import Client
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from annotator.models import Membership, Project
 from tests import factories as make
+
+#: Milliseconds to wait for what a page should show; a failure takes as long, a success never does.
+PATIENCE = 20_000
 
 
 @pytest.fixture(autouse=True)
 def _bundles_are_built() -> None:
     if finders.find("workbench.js") is None:
         pytest.fail("The front end isn't built; run make setup.")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _busy_machines_take_their_time() -> None:
+    expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture
@@ -47,7 +55,7 @@ def _server_is_idle(live_server: Any) -> Iterator[None]:
     request_started.connect(started)
     request_finished.connect(finished)
     yield
-    until = time.monotonic() + 10
+    until = time.monotonic() + PATIENCE / 1000
     while under_way and time.monotonic() < until:
         time.sleep(0.02)
     request_started.disconnect(started)

@@ -16,5 +16,5 @@ def test_swagger_draws_every_operation_and_the_policy_refuses_nothing(page: Page
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     page.goto(f"{live_server.url}/api/docs/")
-    expect(page.locator(".opblock")).to_have_count(len(OPERATIONS), timeout=15_000)
+    expect(page.locator(".opblock")).to_have_count(len(OPERATIONS))
     assert said == []

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from annotator.models import Annotation, Assignment, Membership, Project
 from tests import factories as make
-from tests.browser.bench import Open, next_is_ready, over, press, ready, saved, stored
+from tests.browser.bench import Open, eventually, next_is_ready, over, press, ready, saved, stored
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SUBMIT = re.compile(r"/submit$")
@@ -70,7 +70,7 @@ def test_several_submits_wait_for_the_connection_and_arrive_in_order(
     assert not Annotation.objects.exists()
     back_again(page)
 
-    expect(page.locator("#bench .steps")).to_contain_text("solution 2", timeout=10_000)
+    expect(page.locator("#bench .steps")).to_contain_text("solution 2")
     expect(page.locator("[data-outbox]")).to_be_hidden()
     labels = Annotation.objects.order_by("submitted_at").values_list("labels", flat=True)
     assert list(labels) == [[1, -1], [0, 1]]
@@ -206,6 +206,7 @@ def test_drafts_of_both_solutions_survive_the_tab(
     page = open_as(member)
     expect(page.locator("#bench .steps")).to_contain_text("c")
     expect(page.locator("[data-step]").first).to_have_attribute("data-label", "0")
+    eventually(page, Annotation.objects.exists)
     assert Annotation.objects.get().labels == [1, 1]
 
 

@@ -115,7 +115,7 @@ def test_while_the_server_is_away_work_goes_on_and_all_of_it_arrives(
     expect(page.locator("[data-saved]")).to_contain_text("unsent")
     page.unroute(EVERYTHING)
 
-    expect(page.locator("[data-progress]")).to_contain_text("1 today", timeout=15_000)
+    expect(page.locator("[data-progress]")).to_contain_text("1 today")
     saved(page)
     press(page, "Enter")
     over(page)

@@ -208,7 +208,7 @@ def test_three_hundred_steps_are_typeset_where_one_reads_and_the_rest_follows(
         })"""
     )
     assert took < 5_000  # the bench measures; this only tells a page that hangs
-    expect(page.locator("[data-step] .katex")).to_have_count(300, timeout=15_000)
+    expect(page.locator("[data-step] .katex")).to_have_count(300)
 
 
 def test_what_happens_is_announced_and_the_focus_is_on_the_step(
