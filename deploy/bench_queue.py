@@ -50,7 +50,8 @@ FROM annotator_solution WHERE project_id = %(project)s;
 """
 SCORED = """
 INSERT INTO annotator_score (solution_id, version_id, n_steps, "values", spread, priority, tiebreak, predicted_stop)
-SELECT id, %(version)s, 3, ARRAY[0.9, 0.8, 0.7], ARRAY[0.1, 0.1, 0.1], random() * 0.69, random() * 0.1,
+SELECT id, %(version)s, 3, ARRAY[0.9, 0.8, 0.7], array_fill((random() * 0.2)::real, ARRAY[3]),
+  random() * 0.69, random() * 0.1,
   CASE WHEN random() < 0.5 THEN -1 ELSE 1 END
 FROM annotator_solution WHERE project_id = %(project)s
 """
@@ -132,7 +133,7 @@ def _strategies(rows: int) -> dict[str, Any]:
     project, first, second = _project(rows)
     other = Scorer.objects.create(project=project, name="other", kind="vllm", ranks=False)
     ScorerVersion.objects.filter(pk=second).update(scorer=other)
-    rule = {"pred": 0.85, "std": 0.2}
+    rule = {"pred": 0.69, "std": 0.1}  # half of them are certain
     orders: dict[str, Any] = {
         "uncertainty": {"strategies": {"uncertainty": 1}},
         "coverage": {"strategies": {"coverage": 1}},

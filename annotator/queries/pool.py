@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,16 @@ from django.db import connection
 from annotator.core import calibration, ragged, worth
 from annotator.core.ragged import Rows
 from annotator.core.selection import Mixture, Pool, Strategy, by_answer
-from annotator.models import Project, Score, ScorerVersion
-from annotator.queries.scored_rows import Block, blocks
+from annotator.models import Project, ScorerVersion
+from annotator.queries.beside import in_order
+from annotator.queries.scored_rows import Block, blocks, values_of
 from annotator.scorers.base import CORRECTNESS
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-CHUNK = 5_000
+CHUNK = 20_000
 #: Strategies that go by what judging a solution is worth.
 WORTHS = (Strategy.MISTAKES.value, Strategy.GAIN.value, Strategy.LEARNING.value)
 #: Mixes two codes into one: Knuth's multiplier, by which no two models meet.
@@ -212,17 +214,19 @@ def _disagreement(project: Project, versions: Sequence[ScorerVersion], ids: Ints
     if not others:
         return found
     speakers = [*versions[:1], *others]
-    for start in range(0, len(ids), CHUNK):
-        part = ids[start : start + CHUNK]
-        rows = [_values(version, part) for version in speakers]
-        lengths = np.maximum.reduce([lengths for lengths, _ in rows])
-        scorers = [_spread_out(*each, lengths) for each in rows]
-        risks = [
-            ragged.at_risk(each, np.full(each.n, version.threshold))
-            for each, version in zip(scorers, speakers, strict=True)
-        ]
-        found[start : start + CHUNK] = ragged.disagreements(scorers, risks)
-    return found
+    parts = [ids[start : start + CHUNK] for start in range(0, len(ids), CHUNK)]
+    return np.concatenate([found[:0], *in_order(partial(_differences, speakers), parts)])
+
+
+def _differences(speakers: Sequence[ScorerVersion], ids: Ints) -> Floats:
+    rows = [values_of(version.pk, ids) for version in speakers]
+    lengths = np.maximum.reduce([lengths for lengths, _ in rows])
+    scorers = [_spread_out(*each, lengths) for each in rows]
+    risks = [
+        ragged.at_risk(each, np.full(each.n, version.threshold))
+        for each, version in zip(scorers, speakers, strict=True)
+    ]
+    return ragged.disagreements(scorers, risks)
 
 
 def _others(project: Project, versions: Sequence[ScorerVersion]) -> list[ScorerVersion]:
@@ -235,19 +239,8 @@ def _others(project: Project, versions: Sequence[ScorerVersion]) -> list[ScorerV
     return list(found.in_force())
 
 
-def _values(version: ScorerVersion, ids: Ints) -> tuple[Ints, list[float | None]]:
-    """How many steps the version has scored of each solution (n,), 0 for none, and their values one after the other."""
-    said = dict(
-        Score.objects.filter(version=version, solution_id__in=ids.tolist()).values_list(
-            "solution_id", "values"
-        )
-    )
-    rows = [said.get(each, []) for each in ids.tolist()]
-    return np.array([len(row) for row in rows], dtype=np.int64), [value for row in rows for value in row]
-
-
-def _spread_out(mine: Ints, values: Sequence[float | None], lengths: Ints) -> Rows:
+def _spread_out(mine: Ints, values: Floats, lengths: Ints) -> Rows:
     """The values (steps,) as rows of the given lengths (n,), NaN where the scorer says nothing."""
     flat = np.full(int(lengths.sum()), np.nan)
-    flat[np.repeat(mine > 0, lengths)] = np.array([np.nan if one is None else one for one in values])
+    flat[np.repeat(mine > 0, lengths)] = values
     return Rows.of(flat, lengths)

@@ -41,6 +41,11 @@ SELECT string_agg(record_send(x), ''), array_agg(x.n) FROM (
   WHERE q.project_id = %(project)s AND {range} AND {known}
   ORDER BY q.solution_id) x
 """
+_SAID = """
+SELECT string_agg(record_send(x), ''), array_agg(x.n) FROM (
+  SELECT solution_id AS id, array_replace("values", NULL, 'NaN') AS "values", cardinality("values") AS n
+  FROM annotator_score WHERE version_id = %s AND solution_id BETWEEN %s AND %s ORDER BY solution_id) x
+"""
 _LAST = """
 SELECT max(id) FROM (SELECT solution_id AS id FROM annotator_queuerow
   WHERE project_id = %s AND solution_id > %s ORDER BY solution_id LIMIT %s) x
@@ -127,22 +132,26 @@ def _within(table: str, column: str = "solution_id") -> str:
     return f"{table}.{column} > %(after)s AND {table}.{column} <= %(last)s"
 
 
+def values_of(version_id: int, ids: Ints) -> tuple[Ints, Floats]:
+    """How many steps a version has scored of each solution (n,), 0 for none, and their values one after the other,
+    NaN for what takes no label. ``ids`` (n,) rise."""
+    steps: Ints = np.zeros(len(ids), dtype=np.int64)
+    with connection.cursor() as cursor:
+        cursor.execute(_SAID, [version_id, int(ids[0]), int(ids[-1])])
+        packed, counts = cursor.fetchone()
+    if packed is None:
+        return steps, np.zeros(0)
+    lengths = np.array(counts, dtype=np.int64)
+    found, (values,) = _unpacked(bytes(packed), lengths, ("id",), 1)
+    wanted = np.isin(found["id"], ids)
+    steps[np.searchsorted(ids, found["id"][wanted])] = lengths[wanted]
+    return steps, values[np.repeat(wanted, lengths)]
+
+
 def _block(packed: bytes, lengths: Ints) -> Block:
-    """Take apart what `record_send` made: for each field its type, its length and eight bytes; the arrays, of real
-    numbers of four bytes, at the end."""
-    words: Words = np.frombuffer(packed, ">i4").astype(np.int32)
-    fields = (*_WHOLE, *_REAL)
-    fixed, array = 1 + 4 * len(fields), 7 + 2 * lengths
-    size = fixed + 2 * array + 3  # the last field is the number of steps
-    start = np.cumsum(size) - size
-    found = {name: _eight_bytes(words, start + 3 + 4 * place) for place, name in enumerate(fields)}
+    found, elements = _unpacked(packed, lengths, (*_WHOLE, *_REAL), 2)
     real = {name: found[name].view(np.float64) for name in _REAL}
     flags = found["flags"]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    elements = [
-        words[np.repeat(at + 7, lengths) + 2 * within + 1].view(np.float32).astype(np.float64)
-        for at in (start + fixed, start + fixed + array)
-    ]
     values, spread = (Rows.of(each, lengths) for each in elements)
     return Block(
         id=found["id"],
@@ -159,6 +168,26 @@ def _block(packed: bytes, lengths: Ints) -> Block:
         spread=spread,
         **real,
     )
+
+
+def _unpacked(
+    packed: bytes, lengths: Ints, fields: Sequence[str], arrays: int
+) -> tuple[dict[str, Ints], list[Floats]]:
+    """Take apart what `record_send` made of rows (n,): for each field its type, its length and eight bytes; then arrays
+    of real numbers of four bytes, which become (steps,) each; the last field is the number of steps."""
+    words: Words = np.frombuffer(packed, ">i4").astype(np.int32)
+    fixed, array = 1 + 4 * len(fields), 7 + 2 * lengths
+    size = fixed + arrays * array + 3
+    start = np.cumsum(size) - size
+    found = {name: _eight_bytes(words, start + 3 + 4 * place) for place, name in enumerate(fields)}
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    elements = [
+        words[np.repeat(start + fixed + place * array + 7, lengths) + 2 * within + 1]
+        .view(np.float32)
+        .astype(np.float64)
+        for place in range(arrays)
+    ]
+    return found, elements
 
 
 def _eight_bytes(words: Words, at: Ints) -> Ints:
