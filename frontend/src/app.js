@@ -3,6 +3,7 @@
 import htmx from "htmx.org";
 import { wipeAtSignOut } from "./bench/copies.js";
 import { csrfToken } from "./csrf.js";
+import { keepInLiveParts, openDialog } from "./focus.js";
 import { applyLook, preferencesPanel } from "./preferences.js";
 
 window.htmx = htmx;
@@ -33,7 +34,7 @@ document.addEventListener("click", (event) => {
   const opener = event.target.closest("[data-open-dialog]");
   if (opener) {
     closeMenus();
-    document.getElementById(opener.dataset.openDialog).showModal();
+    openDialog(document.getElementById(opener.dataset.openDialog), opener);
     return;
   }
   event.target.closest("[data-close-dialog]")?.closest("dialog").close();
@@ -57,5 +58,6 @@ htmx.onLoad((part) => { // the page first, then each part that is swapped in
 
 document.querySelector("[data-focus]")?.focus();
 showTheme();
+keepInLiveParts();
 preferencesPanel();
 wipeAtSignOut();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -54,3 +55,32 @@ def test_a_file_is_dropped_looked_at_imported_paused_and_gone_on_with(
     history.get_by_role("button", name="Cancel").click()
     expect(history).to_contain_text("cancelled")
     assert ImportBatch.objects.get().state == "cancelled"
+
+
+def test_the_focus_stays_in_what_renews_itself_and_goes_to_what_went_wrong(
+    open_as: Open, project: Project
+) -> None:
+    make.batch(project)
+    ImportBatch.objects.update(state="queued", upload=uuid.uuid4())
+    page = open_as(make.member(project, Role.MANAGER), "/p/maths/imports/")
+    history = page.locator("#history")
+
+    history.get_by_role("button", name="Pause").focus()
+    page.evaluate(
+        "new Promise((done) => document.addEventListener('htmx:afterSettle', done, { once: true }))"
+    )
+    expect(history.get_by_role("button", name="Pause")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(history.get_by_role("button", name="Go on")).to_be_focused()
+
+    page.goto(page.url.replace("imports", "segmentation"))
+    page.get_by_role("button", name="See what would change").press("Enter")
+    expect(page.get_by_role("alert")).to_be_focused()
+
+
+def test_a_dialog_gives_the_focus_back_to_the_menu_it_came_from(open_as: Open, project: Project) -> None:
+    page = open_as(make.member(project, Role.MANAGER), "/p/maths/queue/")
+    page.locator(".menu-name").press("Enter")
+    page.get_by_role("button", name="Preferences").press("Enter")
+    page.keyboard.press("Escape")
+    expect(page.locator(".menu-name")).to_be_focused()
