@@ -17,7 +17,7 @@ from annotator.scorers.builtin import language_model, shipped, surprise
 from annotator.scorers.builtin.language_model import LanguageModel, Layer, ModelMissing, Surprise, Words
 from annotator.scorers.builtin.model import InvalidWeights
 from annotator.scorers.builtin.refined import COLUMNS, REFINED_FILE, load_refined
-from annotator.scorers.builtin.surprise import SURPRISES, Read, read, summarised
+from annotator.scorers.builtin.surprise import NO_STEP, SURPRISES, Read, read, summarised
 from annotator.scorers.remote import InvalidSettings
 
 WIDTH, HEADS, KEY_HEADS, INNER, VOCABULARY = 24, 4, 2, 40, 50
@@ -133,8 +133,13 @@ def read_letters(*texts: str) -> Read:
 
 def test_each_token_belongs_to_its_step_and_figures_are_known() -> None:
     found = read_letters("ab 12", "3")
-    assert found.owner.tolist() == [0] * 7 + [1]
+    assert found.owner.tolist() == [0] * 5 + [NO_STEP] * 2 + [1]
     assert found.figure.tolist() == [False, False, False, True, True, False, False, True]
+
+
+def test_a_step_is_read_alike_with_and_without_another_behind_it() -> None:
+    alone, followed = (summarised(read_letters(*texts), 1)[0] for texts in (["ab 12"], ["ab 12", "3"]))
+    np.testing.assert_allclose(followed, alone, rtol=1e-4)
 
 
 def test_a_long_solution_is_read_in_windows(monkeypatch: pytest.MonkeyPatch) -> None:

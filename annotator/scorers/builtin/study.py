@@ -8,8 +8,9 @@ solution, but the one that is named so and is reported apart.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -187,20 +188,44 @@ def report(
 
 def _mean_f1(study: Study, predicted: Sequence[int], among: npt.NDArray[np.bool_]) -> Figure:
     """The unweighted mean of the files' F1, with an interval by resampling problems."""
+    return _resampled(study, _apart(study, predicted), among, partial(_mean_of, len(study.paths)))
+
+
+def difference(
+    study: Study, one: Sequence[int], other: Sequence[int], among: npt.NDArray[np.bool_]
+) -> Figure:
+    """The mean F1 of the ``other`` predicted stops less that of ``one``, on the same solutions; the interval resamples
+    problems for both at once."""
     count = len(study.paths)
+    sums = np.hstack([_apart(study, one), _apart(study, other)])
+    half = sums.shape[1] // 2
+
+    def more(drawn: Floats) -> Floats:
+        return _mean_of(count, drawn[..., half:]) - _mean_of(count, drawn[..., :half])
+
+    return _resampled(study, sums, among, more)
+
+
+def _apart(study: Study, predicted: Sequence[int]) -> Floats:
+    """What F1 is made of, for each solution in the columns of its own file."""
     sums = evaluation.f1_rows(predicted, study.table.stops)
-    apart = np.zeros((len(sums), count, sums.shape[1]))
+    apart = np.zeros((len(sums), len(study.paths), sums.shape[1]))
     apart[np.arange(len(sums)), study.part] = sums
+    return apart.reshape(len(sums), -1)
 
-    def mean(drawn: Floats) -> Floats:
-        parts = drawn.reshape(*drawn.shape[:-1], count, -1)
-        return np.asarray(np.mean([evaluation.f1_of_sums(parts[..., n, :]) for n in range(count)], axis=0))
 
+def _mean_of(count: int, drawn: Floats) -> Floats:
+    parts = drawn.reshape(*drawn.shape[:-1], count, -1)
+    return np.asarray(np.mean([evaluation.f1_of_sums(parts[..., n, :]) for n in range(count)], axis=0))
+
+
+def _resampled(
+    study: Study, rows: Floats, among: npt.NDArray[np.bool_], of: Callable[[Floats], Floats]
+) -> Figure:
     _, problem = np.unique(study.table.group[among], return_inverse=True)
-    by_problem = sums_by(problem, apart[among].reshape(int(among.sum()), -1))
-    value = float(mean(by_problem.sum(axis=0)))
-    low, high = bootstrap(by_problem, mean) or (None, None)
-    return Figure(value, int(among.sum()), None, low, high)
+    by_problem = sums_by(problem, rows[among])
+    low, high = bootstrap(by_problem, of) or (None, None)
+    return Figure(float(of(by_problem.sum(axis=0))), int(among.sum()), None, low, high)
 
 
 def fit_files(study: Study, settings: Settings, *, command: str, licence: str) -> Weights:

@@ -39,6 +39,9 @@ MAX_PROBLEM_TOKENS = 900
 SURE = 0.5
 #: What stands between steps when the model reads them.
 BETWEEN = "\n\n"
+#: The owner of tokens between steps. They belong to none: else a step would be read differently once another one
+#: follows it, and a fit on solutions cut at their first error would learn that the wrong step is the last.
+NO_STEP = -1
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -46,7 +49,8 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A solution's tokens, their surprise, the step of each (``owner``) and whether it is a figure."""
+    """A solution's tokens, their surprise, the step of each (``owner``; NO_STEP for what stands between steps) and
+    whether it is a figure."""
 
     surprise: Surprise
     owner: Ints
@@ -65,11 +69,22 @@ def read(model: LanguageModel, words: Words, problem: str, texts: Sequence[str])
     user, new_line, assistant = (words.encode(text)[0] for text in ("user\n", "\n", "assistant\n"))
     head = [turn, *user, *asked[:MAX_PROBLEM_TOKENS], end, *new_line, turn, *assistant]
     tokens, starts = words.encode(BETWEEN.join(texts))
-    begins = np.cumsum([0, *(len(text) + len(BETWEEN) for text in texts[:-1])])
-    owner = np.searchsorted(begins, starts, side="right") - 1
+    owner = owners(texts, starts)
     digits = {words.place[digit] for digit in "0123456789"}
     figure = np.array([token in digits for token in tokens], dtype=np.bool_)
     return Read(_in_windows(model, head, tokens), owner, figure)
+
+
+def owners(texts: Sequence[str], starts: Sequence[int]) -> Ints:
+    """The step of each token that begins at these characters of the joined texts, NO_STEP behind a step's last word.
+
+    >>> owners(["a b", "c"], [0, 2, 3, 4, 5]).tolist()
+    [0, 0, -1, -1, 1]
+    """
+    begins = np.cumsum([0, *(len(text) + len(BETWEEN) for text in texts)])[: len(texts)]
+    ends = begins + np.array([len(text.rstrip()) for text in texts], dtype=np.int64)
+    owner = np.searchsorted(begins, starts, side="right") - 1
+    return np.where(np.asarray(starts) < ends[owner], owner, NO_STEP)
 
 
 def _in_windows(model: LanguageModel, head: list[int], tokens: list[int]) -> Surprise:
