@@ -12,7 +12,8 @@ from django.db import connection
 LANES = 2
 #: For less it is not worth while to open connections.
 FEW = 8
-Thing, Found = TypeVar("Thing"), TypeVar("Found")
+Thing = TypeVar("Thing")
+Found = TypeVar("Found")
 
 
 def in_order(work: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterator[Found]:
