@@ -214,21 +214,17 @@ def _queue(written: Sequence[Known], project: Project) -> None:
         )
         for side in (False, True)
     }
-    own = cells.number(project.pk)
     cells.copy_in(
         "annotator_queuerow",
         cells.QUEUE,
         (
-            b"\t".join(
-                (
-                    cells.number(known.solution_id),
-                    own,
-                    cells.flag(known.holdout),
-                    b"0",
-                    b"0",
-                    cells.number(_chance.random()),
-                    rest[known.holdout],
-                )
+            b"%d\t%d\t%b\t0\t0\t%b\t%b"
+            % (
+                known.solution_id,
+                project.pk,
+                cells.flag(known.holdout),
+                cells.number(_chance.random()),
+                rest[known.holdout],
             )
             for known in written
         ),

@@ -166,9 +166,10 @@ def write_labels(written: Sequence[Known], project: Project, labels_as: LabelsAs
 def write_references(written: Sequence[Known]) -> None:
     """Keep the labels that these rows bring; a solution has them once."""
     lines = [
-        cells.line(
-            cells.number(known.solution_id),
-            cells.number(known.n_steps),
+        b"%d\t%d\t%b\t%b\n"
+        % (
+            known.solution_id,
+            known.n_steps,
             cells.labels(known.row.record.labels),
             cells.number(known.row.record.first_error),
         )

@@ -22,6 +22,7 @@ from annotator.core.solutions import ImportedAnnotation
 
 #: Every acceptable label: incorrect 1, neutral 2, correct 4.
 _ALL_LABELS = 7
+_WHOLE_OR_NULL = frozenset({int, type(None)})
 
 
 class NativeLabels(NamedTuple):
@@ -94,7 +95,8 @@ def _labels(fields: Fields, key: str, judged: Sequence[bool]) -> tuple[int | Non
     given = fields.items(key)
     if given is None:
         return None
-    for index, label in enumerate(given):
+    # All at once; only where one is something else, which.
+    for index, label in enumerate(() if _WHOLE_OR_NULL.issuperset(map(type, given)) else given):
         if label is not None and not is_whole(label):
             expected = "expected -1, 0, 1 or null"
             raise InvalidRow(fields.name(key), f"step {index + 1}: {expected}; got {describe(label)}")
