@@ -164,6 +164,18 @@ def choices(form: QueryDict) -> dict[str, str]:
     return {name: ",".join(values) for name, values in form.lists() if name not in NO_CHOICES}
 
 
+#: What the page calls the choices that are typed; an error begins with a choice's own name.
+TYPED = {
+    "split_by_problem": gettext_lazy("Shares"),
+    "seed": gettext_lazy("Seed"),
+    "since": gettext_lazy("Labelled since"),
+    "until": gettext_lazy("Labelled until"),
+    "min_people": gettext_lazy("People at least"),
+    "min_agreement": gettext_lazy("Agreement at least"),
+    "min_posterior": gettext_lazy("Posterior at least"),
+    "people": gettext_lazy("Labelled by"),
+    "licence": gettext_lazy("Licence"),
+}
 NO_CHOICES = frozenset({"csrfmiddlewaretoken", "do", "recipe_name", "before", "as"})
 
 
@@ -184,10 +196,15 @@ def _page(
             (each, urlencode({name: _text(value) for name, value in each.options.items()}))
             for each in recipes(actor.project_id)
         ],
-        "error": error,
+        "error": _as_named_here(error),
         **shown_history(actor, params.number(request.GET.get("before"))),
     }
     return render(request, "exports.html", context, status=status)
+
+
+def _as_named_here(error: str) -> str:
+    name, space, rest = error.partition(" ")
+    return f"“{TYPED[name]}”{space}{rest}" if name in TYPED else error
 
 
 def shown_history(actor: Actor, before: int | None = None) -> dict[str, Any]:

@@ -117,7 +117,7 @@ def test_the_card_of_a_run_is_as_it_was_made(people: People, project: Project) -
 def test_a_choice_that_can_not_be_comes_back_with_what_was_typed(people: People) -> None:
     reply = people.manager.post(PAGE, {"do": "file", "format": "native", "min_agreement": "80"})
     assert (reply.status_code, reply.context["chosen"]["min_agreement"]) == (422, "80")
-    assert "min_agreement is a number from 0 to 1" in reply.content.decode()
+    assert "“Agreement at least” is a number from 0 to 1" in reply.content.decode()
     assert not ExportRun.objects.exists()
 
 
