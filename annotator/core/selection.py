@@ -222,23 +222,33 @@ class _Filling:
         self.by: list[int] = []
 
     def fill(self, places: int) -> None:
-        """So many items more. There must be so many."""
-        turns, sound, share = self._turns, self._sound, self._share
-        for place in range(len(self.order) + 1, len(self.order) + places + 1):
+        """So many items more. There must be so many. One loop, since a million calls of anything take a while."""
+        turns, stream, share = self._turns, self._stream, self._share
+        sound, unsure, least = self._sound, self._unsure, self._least
+        order, by, so_far = self.order, self.by, self._so_far
+        for place in range(len(order) + 1, len(order) + places + 1):
             name, item = self._choice()
-            if share * place - 1e-9 > self._so_far + sound[item]:
-                instead = self._floor.forward(self._stream)
-                if instead is not None and instead != item:
-                    self._take(instead, ERROR_FREE)
-                    continue
-            if turns:
+            instead = None
+            if share * place - 1e-9 > so_far + sound[item]:
+                instead = self._floor.forward(stream)
+            if instead is not None and instead != item:
+                name, item = ERROR_FREE, instead
+            elif turns.several:
                 turns.had(name)
-            self._take(item, name)
+            if name in least:
+                if unsure[item] > least[name]:
+                    name = KEPT_APART
+                else:
+                    least[name] = unsure[item]
+            stream.take(item)
+            so_far += sound[item]
+            order.append(item)
+            by.append(_PLACES[name])
+        self._so_far = so_far
 
     def _choice(self) -> tuple[str, int]:
         """Whose turn it is, and what it chooses."""
-        while self._turns:
-            name = self._turns.next()
+        while (name := self._turns.next()) is not None:
             found = self._lines[name].first(self._stream)
             if found is not None:
                 return name, found
@@ -248,18 +258,6 @@ class _Filling:
         found = self._lines[Strategy.RANDOM.value].first(self._stream)
         assert found is not None
         return Strategy.RANDOM.value, found
-
-    def _take(self, item: int, name: str) -> None:
-        least = self._least.get(name)
-        if least is not None:
-            if self._unsure[item] > least:
-                name = KEPT_APART
-            else:
-                self._least[name] = self._unsure[item]
-        self._stream.take(item)
-        self._so_far += self._sound[item]
-        self.order.append(item)
-        self.by.append(_PLACES[name])
 
 
 def _line(pool: Pool, offered: Bools, strategy: Strategy) -> Line:

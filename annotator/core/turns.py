@@ -48,8 +48,10 @@ class Line:
     def first(self, stream: Stream) -> int | None:
         """The next item, None where nothing is left. Whoever takes it says so to the stream."""
         taken, items, waiting = stream.taken, self._items, self._waiting
-        if not waiting and self._at < len(items) and stream.can_take(items[self._at]):
-            return items[self._at]  # nearly always, in a queue of a million
+        if not waiting and self._at < len(items):
+            item = items[self._at]  # nearly always, in a queue of a million
+            if stream.can_take(item):
+                return item
         while waiting and taken[waiting[0]]:
             waiting.popleft()
         if waiting and stream.stands_apart(waiting[0]):
@@ -98,27 +100,27 @@ class Turns:
     def _scale(self) -> None:
         total = sum(self._shares.values())
         self._each = [(name, share, share / total) for name, share in self._shares.items()]
+        #: Whether there are turns to take: one line alone is due one each time, and has it.
+        self.several = len(self._each) > 1
+        self._first = next(iter(self._shares), None)
 
-    def __bool__(self) -> bool:
-        return bool(self._shares)
-
-    def next(self) -> str:
-        """Each line's due grows by its share of one turn; the one that is due most has it, once `had` says so."""
-        if len(self._each) == 1:
-            return self._each[0][0]
-        due, best, most = self._due, "", -inf
+    def next(self) -> str | None:
+        """Each line's due grows by its share of one turn; the one that is due most has it, once `had` says so. None
+        where no line has anything left."""
+        if not self.several:
+            return self._first
+        due, best, most = self._due, self._first, -inf
         for name, share, _ in self._each:
             if due[name] + share > most:
                 best, most = name, due[name] + share
         return best
 
     def had(self, name: str) -> None:
-        """This line had its turn."""
-        if len(self._each) == 1:
-            return  # it is due one turn, and had one
+        """This line, of several, had its turn."""
+        due = self._due
         for each, _, share in self._each:
-            self._due[each] += share
-        self._due[name] -= 1.0
+            due[each] += share
+        due[name] -= 1.0
 
     def drop(self, name: str) -> None:
         """This line has nothing left; the others share its turns."""
