@@ -8,6 +8,7 @@ strategy) has the entropy of the row before it, and the ``tiebreak`` keeps it be
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from datetime import timedelta
 from math import log
 from typing import Any
@@ -75,9 +76,11 @@ def _reprioritize(project: Project, version: ScorerVersion, chunk: int, progress
     due = _changed(found, places)
     parts = [due[start : start + chunk] for start in range(0, len(due), chunk)]
     changed = 0
-    for written in in_order(lambda part: _write(found.id[part], places.of(part)), parts):
-        changed += written
-        progress()
+    # Closed before the order's lock is given back, whatever happens: nothing may be written after that.
+    with closing(in_order(lambda part: _write(found.id[part], places.of(part)), parts)) as chunks:
+        for written in chunks:
+            changed += written
+            progress()
     return changed
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar, cast
 
@@ -16,9 +16,9 @@ Thing = TypeVar("Thing")
 Found = TypeVar("Found")
 
 
-def in_order(work: Callable[[Thing], Found], things: Sequence[Thing]) -> Iterator[Found]:
-    """What ``work`` returns of each thing, in order. A few of them are begun before they are asked for; who stops
-    asking waits for those under way, and the others are left.
+def in_order(work: Callable[[Thing], Found], things: Sequence[Thing]) -> Generator[Found, None, None]:
+    """What ``work`` returns of each thing, in order. A few of them are begun before they are asked for; who may stop
+    asking closes this, which waits for those under way and leaves the others.
 
     Each lane is a thread with its own connection, so ``work`` sees what is committed and commits for itself. A few
     things, and those of somebody's transaction, are done one after the other on the caller's connection.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -89,9 +90,10 @@ def standing(
     its own moment; ``progress`` is called after each."""
     said = _Said(project, versions)
     found: list[dict[str, npt.NDArray[Any]]] = []
-    for block in blocks(project.pk, [version.pk for version in versions]):
-        found.append(said.of(block))
-        progress()
+    with closing(blocks(project.pk, [version.pk for version in versions])) as read:
+        for block in read:
+            found.append(said.of(block))
+            progress()
     columns = (
         {name: np.concatenate([each[name] for each in found]) for name in found[0]} if found else said.none
     )

@@ -5,7 +5,8 @@ A million rows as Python objects would take longer than everything that is compu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,7 +79,7 @@ class Block:
     spread: Rows
 
 
-def blocks(project_id: int, versions: Sequence[int], *, size: int = BLOCK) -> Iterator[Block]:
+def blocks(project_id: int, versions: Sequence[int], *, size: int = BLOCK) -> Generator[Block, None, None]:
     """All rows that one of the versions has scored. Where several have, the later one in ``versions`` speaks."""
     query = _query(versions)
 
@@ -89,7 +90,8 @@ def blocks(project_id: int, versions: Sequence[int], *, size: int = BLOCK) -> It
             packed, lengths = cursor.fetchone()
         return None if packed is None else _block(bytes(packed), np.array(lengths, dtype=np.int64))
 
-    return filter(None, in_order(read, _ranges(project_id, size)))
+    with closing(in_order(read, _ranges(project_id, size))) as found:
+        yield from filter(None, found)
 
 
 def _ranges(project_id: int, size: int) -> list[tuple[int, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from django.db import connection
 
@@ -71,6 +73,7 @@ def test_who_stops_a_long_order_leaves_the_rest_as_it_stands(
     with pytest.raises(KeyboardInterrupt):
         ordering.reprioritize(version_id=version.pk, chunk=1, progress=stop)
 
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("lane")]
     assert 3 <= QueueRow.objects.filter(ranked_by=version).count() < 20
     assert ordering.reprioritize(version_id=version.pk) > 20  # the order's lock is free again
 

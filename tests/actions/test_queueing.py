@@ -12,8 +12,9 @@ import pytest
 from django.db import connection
 from django.db.models import F
 from django.db.models.functions import Now
+from django.test.utils import CaptureQueriesContext
 
-from annotator.actions import labeling, queueing
+from annotator.actions import claiming, labeling, queueing
 from annotator.actions.access import Actor, NotAllowed, operator
 from annotator.actions.queueing import NothingForYou
 from annotator.models import Annotation, Assignment, Membership, QueueRow
@@ -255,6 +256,22 @@ def test_the_selection_says_route_score_version_rank_and_pool() -> None:
         "pool": 2,
         "round": 1,
     }
+
+
+def test_rank_and_pool_are_counted_up_to_a_cap_from_the_head_of_the_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(claiming, "COUNTED", 2)
+    project = make.project(audit_rate=1.0)
+    for n in range(4):
+        make.work(project, priority=n / 10, shuffle=n / 10)
+
+    with CaptureQueriesContext(connection) as asked:
+        selection = queueing.next_assignment(actor=make.actor(project)).selection
+
+    assert (selection["route"], selection["rank"], selection["pool"]) == ("audit", 3, 2)
+    counts = [each["sql"] for each in asked if each["sql"].count("COUNT(") and "queuerow" in each["sql"]]
+    assert [("ORDER BY" in sql, "LIMIT 2" in sql) for sql in counts] == [(True, True)] * 2
 
 
 def test_gold_is_handed_out_at_its_rate_and_holds_no_slot() -> None:
