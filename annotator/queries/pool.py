@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from django.db import connection
+from django.db.models import Max, Min
 
 from annotator.core import calibration, ragged, worth
 from annotator.core.ragged import Rows
 from annotator.core.selection import Mixture, Pool, Strategy, by_answer
-from annotator.models import Project, ScorerVersion
+from annotator.models import Problem, Project, ScorerVersion
 from annotator.queries.beside import in_order
 from annotator.queries.scored_rows import Block, blocks, values_of
 from annotator.scorers.base import CORRECTNESS
@@ -36,7 +37,7 @@ SELECT coalesce(string_agg(int8send(id), ''), ''), coalesce(string_agg(int8send(
   coalesce(string_agg(int8send(kind_code), ''), '') FROM (
   SELECT id, hashtextextended(regexp_replace(lower(text), '[^[:alpha:]]+', ' ', 'g'), 0) AS like_code,
     hashtextextended(domain || E'\\x1f' || subject, 0) AS kind_code
-  FROM annotator_problem WHERE project_id = %s ORDER BY id) x
+  FROM annotator_problem WHERE project_id = %s AND id >= %s AND id < %s ORDER BY id) x
 """
 
 
@@ -203,10 +204,17 @@ def _pool(
 
 def _problems(project: Project) -> tuple[Ints, Ints, Ints]:
     """All problems by id: a code that near-duplicates share, and one for domain and subject. Each (problems,)."""
-    with connection.cursor() as cursor:
-        cursor.execute(_PROBLEMS, [project.pk])
-        ids, like, kind = (np.frombuffer(each, ">i8").astype(np.int64) for each in cursor.fetchone())
+    ends = Problem.objects.filter(project=project).aggregate(first=Min("pk"), last=Max("pk"))
+    starts = range(ends["first"] or 0, (ends["last"] or 0) + 1, CHUNK)
+    parts = list(in_order(partial(_problems_from, project.pk), starts))
+    ids, like, kind = (np.concatenate(each) for each in zip(*parts, strict=True))
     return ids, like, kind
+
+
+def _problems_from(project_id: int, start: int) -> tuple[Ints, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(_PROBLEMS, [project_id, start, start + CHUNK])
+        return tuple(np.frombuffer(each, ">i8").astype(np.int64) for each in cursor.fetchone())
 
 
 def _disagreement(project: Project, versions: Sequence[ScorerVersion], ids: Ints) -> Floats:
