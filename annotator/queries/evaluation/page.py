@@ -99,7 +99,8 @@ def _best(known: Sequence[Plain]) -> str:
         for each in known
         if each is not best and (each["processbench_f1"]["high"] or 0.0) > (f1["low"] or 0.0)
     ]
-    doubt = f", though {len(overlapping)} come close" if overlapping else ""
+    n = len(overlapping)
+    doubt = f", though {n} {'others come' if n > 1 else 'other comes'} close" if n else ""
     return f"{name(best)} has the highest F1, {_brief(f1)}{doubt}.{caution}"
 
 
