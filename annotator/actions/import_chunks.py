@@ -116,11 +116,7 @@ def _with_pictures(row: ImportRow, into: Into) -> Prepared | RowError:
 
 def _known(hashes: Iterable[bytes], project: Project) -> dict[bytes, int]:
     """Solutions that are in the project already: content hash → key."""
-    rows = cells.found(
-        "SELECT content_hash, id FROM annotator_solution WHERE project_id = %s AND content_hash = ANY(%s::bytea[])",
-        project.pk,
-        hashes,
-    )
+    rows = cells.found("annotator_solution", "id", project.pk, hashes)
     return {bytes(key): pk for key, pk in rows}
 
 
@@ -138,12 +134,7 @@ def _first_of_each(prepared: Sequence[Prepared], known: dict[bytes, int]) -> lis
 def _problems(fresh: Sequence[Prepared], into: Into) -> dict[bytes, tuple[int, bool]]:
     """The chunk's problems by the hash of their text: key, and whether it is on the holdout side. New ones are made."""
     texts = {each.problem_hash: each.record.problem for each in fresh}
-    rows = cells.found(
-        "SELECT content_hash, id, split FROM annotator_problem "
-        "WHERE project_id = %s AND content_hash = ANY(%s::bytea[])",
-        into.project.pk,
-        texts,
-    )
+    rows = cells.found("annotator_problem", "id, split", into.project.pk, texts)
     found = {bytes(key): (pk, split == Split.HOLDOUT) for key, pk, split in rows}
     missing = {key: problem for key, problem in texts.items() if key not in found}
     if missing:

@@ -47,12 +47,20 @@ def new_ids(table: str, count: int) -> list[int]:
         return keys
 
 
-def found(sql: str, project_id: int, hashes: Iterable[bytes]) -> list[tuple[Any, ...]]:
-    """The rows of a question about a project and many hashes, which goes as one text: the driver takes longer to look
-    at each than PostgreSQL to find them."""
+def found(table: str, columns: str, project_id: int, hashes: Iterable[bytes]) -> list[tuple[Any, ...]]:
+    """(content_hash, ``columns``) of a project's rows with these hashes.
+
+    Each is looked up by itself, by the unique index: while a large import runs PostgreSQL doesn't know yet how many
+    rows there are, and would read all of the project's to find these. They go as one text, since the driver takes
+    longer to look at each than PostgreSQL to find them.
+    """
     among = "{" + ",".join(f'"\\\\x{each.hex()}"' for each in hashes) + "}"
+    sql = (
+        "SELECT asked.hash, there.* FROM unnest(%s::bytea[]) AS asked (hash), LATERAL "  # noqa: S608
+        f"(SELECT {columns} FROM {table} WHERE project_id = %s AND content_hash = asked.hash LIMIT 1) AS there"
+    )
     with connection.cursor() as cursor:
-        cursor.execute(sql, [project_id, among])
+        cursor.execute(sql, [among, project_id])
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
 
