@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
 
 from annotator.core.explaining import sentence
 from annotator.core.sampling import Route
@@ -75,7 +75,8 @@ def queue(project: Project) -> Queue:
         ranked=Count("pk", filter=Q(ranked_by__isnull=False)),
     )
     # A place is taken when somebody begins; the label is there when they hand it in.
-    begun = QueueRow.objects.filter(pk__in=_held(project), taken=F("wanted")).count()
+    held = Assignment.objects.filter(project=project, state=Assignment.State.LIVE, slot__isnull=False)
+    begun = QueueRow.objects.filter(pk__in=held.values("solution"), taken=F("wanted")).count()
     counts["started"], counts["done"] = counts["started"] + begun, counts["done"] - begun
     gold = Gold.objects.filter(project=project).aggregate(
         total=Count("pk"),
@@ -94,12 +95,6 @@ def queue(project: Project) -> Queue:
         total=counts["total"] + gold["total"],
         rows=_head(project, counts["pool"]),
     )
-
-
-def _held(project: Project) -> QuerySet[Assignment]:
-    """Solutions that somebody is labelling now: few, however large the project is."""
-    live = Assignment.objects.filter(project=project, state=Assignment.State.LIVE)
-    return live.filter(slot__isnull=False).values("solution")
 
 
 def _headline(counts: dict[str, int]) -> str:

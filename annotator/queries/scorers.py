@@ -131,7 +131,8 @@ def overview(project: Project) -> Overview:
     standing_by = QueueRow.objects.filter(project=project).versions()
     serving = set(ScorerVersion.objects.filter(pk__in=standing_by).values_list("scorer", flat=True))
     mine = Scorer.objects.filter(project=project).select_related("refines").order_by("pk")
-    serving |= {each.refines_id for each in mine if each.pk in serving}  # its second pass serves for it
+    # A second pass serves for the first.
+    serving |= {each.refines_id for each in mine if each.pk in serving and each.refines_id is not None}
     scorers = [_standing(scorer, total, serving, present) for scorer in mine]
     reordering = jobs.filter(kind="queueing.reprioritize", due_at__lte=Now()).exists()
     return Overview(_sentence(scorers, reordering), scorers, reordering)
