@@ -5,7 +5,7 @@ JSON comes as text and is parsed by orjson: Django's own way took a third of an 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -15,9 +15,20 @@ from django.db import connection
 from django.db.models import BooleanField, F, Func, QuerySet, TextField, Value
 from django.db.models.functions import Cast
 
-from annotator.core.codecs.base import Consensus, ExportScore, Selection
+from annotator.core.codecs.base import Consensus as Note
+from annotator.core.codecs.base import ExportScore, Selection
 from annotator.core.solutions import ImportedAnnotation, ProblemImage, ProblemText
-from annotator.models import Adjudication, Annotation, Project, Score, Solution
+from annotator.models import (
+    Adjudication,
+    Annotation,
+    Consensus,
+    Gold,
+    Problem,
+    Project,
+    ReferenceLabels,
+    Score,
+    Solution,
+)
 from annotator.queries.beside import ahead
 from annotator.queries.export_filters import LabelsFrom, Only, passing
 from annotator.queries.label_sources import source_of
@@ -33,7 +44,7 @@ class _Among(Func):
     template = "%(expressions)s::bigint[])"
     arg_joiner = " = ANY("
 
-    def __init__(self, column: str, keys: Sequence[int]) -> None:
+    def __init__(self, column: str, keys: Collection[int]) -> None:
         among = "{" + ",".join(map(str, keys)) + "}"
         super().__init__(F(column), Value(among), output_field=BooleanField())
 
@@ -48,8 +59,8 @@ class Agreed(NamedTuple):
     n_annotations: int
 
     @property
-    def note(self) -> Consensus:
-        return Consensus(self.method, self.posterior)
+    def note(self) -> Note:
+        return Note(self.method, self.posterior)
 
 
 class Brought(NamedTuple):
@@ -89,16 +100,9 @@ class Leaving:
     scores: Sequence[ExportScore]
 
 
-_PROBLEM = tuple(
-    f"problem__{name}" for name in ("text", "external_id", "answer", "solution", "domain", "subject")
-)
-_BESIDE = ("problem__split", "problem__benchmarks", "gold__accept")
-_REFERENCE = ("reference__labels", "reference__first_error")
-_CONSENSUS = tuple(
-    f"consensus__{name}" for name in ("method", "posterior", "labels", "state", "n_annotations")
-)
-_PLAIN = ("pk", "external_id", "final_answer", "answer_correct")
 _JSON = ("steps", "generator", "meta")
+_PROBLEM = ("text", "external_id", "answer", "solution", "domain", "subject")
+_CONSENSUS = ("method", "posterior", "labels", "state", "n_annotations")
 
 
 def in_order(project_id: int, only: Only, labels: LabelsFrom) -> Iterator[Leaving]:
@@ -106,7 +110,7 @@ def in_order(project_id: int, only: Only, labels: LabelsFrom) -> Iterator[Leavin
 
     A server-side cursor outside a transaction would first write the whole result to the server's disk: at a million
     solutions 12 s before the first byte. Here a chunk is read when the one before has been sent. The keys come first,
-    so that what is joined is looked up for these alone.
+    so that the rest is looked up for these alone.
 
     Outside a transaction PostgreSQL finds the next chunk while the caller is busy with this one.
     """
@@ -115,45 +119,80 @@ def in_order(project_id: int, only: Only, labels: LabelsFrom) -> Iterator[Leavin
     for chunk in found if connection.in_atomic_block else ahead(found):
         # Each is parsed when its turn comes: thousands of parsed objects at a time make Python look for garbage.
         for row in chunk.rows:
-            pk = row[0]
-            yield _leaving(
-                row, mode, chunk.decisions.get(pk), chunk.annotations.get(pk, ()), chunk.scores.get(pk, ())
-            )
+            yield _leaving(row, mode, chunk)
+
+
+class _About(NamedTuple):
+    """What is told of a problem, and which side it is on."""
+
+    problem: ProblemText
+    split: str
+    benchmarks: Sequence[str]
 
 
 class _Chunk(NamedTuple):
-    """What was read of some solutions: their rows, and by their keys what else there may be."""
+    """What was read of some solutions: their rows, their problems, and by their keys what else there may be."""
 
-    rows: list[tuple[Any, ...]]
+    rows: Sequence[tuple[Any, ...]]
+    problems: Mapping[int, _About]
+    accept: Mapping[int, Sequence[int]]
+    references: Mapping[int, Brought]
+    consensus: Mapping[int, Agreed]
     decisions: Mapping[int, Sequence[int | None]]
     annotations: Mapping[int, Sequence[Labelled]]
     scores: Mapping[int, Sequence[ExportScore]]
 
 
 def _chunks(solutions: QuerySet[Solution]) -> Iterator[_Chunk]:
+    """Each table is asked for its rows of a chunk by itself: joined, PostgreSQL read the whole of the smaller ones for
+    each chunk, since so many of their rows were wanted.
+    """
     wanted, last = solutions.order_by("pk"), 0
     while keys := list(wanted.filter(pk__gt=last).values_list("pk", flat=True)[:CHUNK]):
-        yield _Chunk(_rows(keys), _decisions(keys), _annotations(keys), _scores(keys))
+        rows = _rows(keys)
+        yield _Chunk(
+            rows,
+            _problems({row[-1] for row in rows}),
+            dict(Gold.objects.filter(_Among("solution_id", keys)).values_list("solution_id", "accept")),
+            _references(keys),
+            _consensus(keys),
+            _decisions(keys),
+            _annotations(keys),
+            _scores(keys),
+        )
         last = keys[-1]
 
 
-def _rows(keys: Sequence[int]) -> list[tuple[Any, ...]]:
+def _rows(keys: Collection[int]) -> list[tuple[Any, ...]]:
     texts = {f"{name}_text": Cast(name, TextField()) for name in _JSON}
-    images = {"images_text": Cast("problem__images", TextField())}
-    columns = (*_PLAIN, *texts, *_PROBLEM, *_BESIDE, *_REFERENCE, *_CONSENSUS, *images)
+    columns = ("pk", "external_id", "final_answer", "answer_correct", *texts, "problem_id")
     solutions = Solution.objects.filter(_Among("pk", keys))
-    return list(solutions.annotate(**texts, **images).order_by("pk").values_list(*columns))
+    return list(solutions.annotate(**texts).order_by("pk").values_list(*columns))
 
 
-def _leaving(
-    row: Sequence[Any],
-    mode: str,
-    decided: Sequence[int | None] | None,
-    annotations: Sequence[Labelled],
-    scores: Sequence[ExportScore],
-) -> Leaving:
-    pk, external_id, final_answer, answer_correct, steps, generator, meta = row[:7]
-    split, benchmarks, accept, labels, first_error, method = row[13:19]
+def _problems(keys: Collection[int]) -> dict[int, _About]:
+    rows = Problem.objects.filter(_Among("id", keys)).annotate(images_text=Cast("images", TextField()))
+    return {
+        pk: _About(ProblemText(*told, _images(images)), split, benchmarks)
+        for pk, *told, images, split, benchmarks in rows.values_list(
+            "pk", *_PROBLEM, "images_text", "split", "benchmarks"
+        )
+    }
+
+
+def _references(keys: Collection[int]) -> dict[int, Brought]:
+    rows = ReferenceLabels.objects.filter(_Among("solution_id", keys))
+    return {pk: Brought(*said) for pk, *said in rows.values_list("solution_id", "labels", "first_error")}
+
+
+def _consensus(keys: Collection[int]) -> dict[int, Agreed]:
+    rows = Consensus.objects.filter(_Among("solution_id", keys)).values_list("solution_id", *_CONSENSUS)
+    return {pk: Agreed(*said) for pk, *said in rows}
+
+
+def _leaving(row: Sequence[Any], mode: str, chunk: _Chunk) -> Leaving:
+    pk, external_id, final_answer, answer_correct, steps, generator, meta, problem_id = row
+    about = chunk.problems[problem_id]
     return Leaving(
         pk=pk,
         external_id=external_id,
@@ -162,16 +201,16 @@ def _leaving(
         final_answer=final_answer,
         answer_correct=answer_correct,
         meta=orjson.loads(meta),
-        problem=ProblemText(row[7], row[8], row[9], row[10], row[11], row[12], _images(row[23])),
-        split=split,
-        benchmarks=benchmarks,
+        problem=about.problem,
+        split=about.split,
+        benchmarks=about.benchmarks,
         mode=mode,
-        accept=accept,
-        reference=None if labels is None else Brought(labels, first_error),
-        consensus=None if method is None else Agreed(*row[18:23]),
-        decided=decided,
-        annotations=annotations,
-        scores=scores,
+        accept=chunk.accept.get(pk),
+        reference=chunk.references.get(pk),
+        consensus=chunk.consensus.get(pk),
+        decided=chunk.decisions.get(pk),
+        annotations=chunk.annotations.get(pk, ()),
+        scores=chunk.scores.get(pk, ()),
     )
 
 
@@ -181,13 +220,13 @@ def _images(stored: str) -> tuple[ProblemImage, ...]:
     return tuple(ProblemImage(each["sha256"], each["alt"]) for each in orjson.loads(stored))
 
 
-def _decisions(keys: Sequence[int]) -> dict[int, Sequence[int | None]]:
+def _decisions(keys: Collection[int]) -> dict[int, Sequence[int | None]]:
     """The latest of each solution."""
     rows = Adjudication.objects.filter(_Among("solution_id", keys)).order_by("decided_at", "pk")
     return dict(rows.values_list("solution_id", "labels"))
 
 
-def _annotations(keys: Sequence[int]) -> dict[int, list[Labelled]]:
+def _annotations(keys: Collection[int]) -> dict[int, list[Labelled]]:
     rows = Annotation.objects.filter(_Among("solution_id", keys), current=True).order_by("submitted_at", "pk")
     columns = (
         "solution_id",
@@ -230,7 +269,7 @@ def _said(
     )
 
 
-def _scores(keys: Sequence[int]) -> dict[int, list[ExportScore]]:
+def _scores(keys: Collection[int]) -> dict[int, list[ExportScore]]:
     rows = Score.objects.filter(_Among("solution_id", keys)).order_by("version_id")
     columns = (
         "solution_id",

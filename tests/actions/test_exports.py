@@ -280,5 +280,5 @@ def test_a_large_export_takes_no_more_queries_for_each_solution(
     for _ in range(30):
         said(make.solution(project), 1, 1, 1)
 
-    with django_assert_max_num_queries(22):  # five reads; the rest is the history and its manifest
+    with django_assert_max_num_queries(23):  # nine reads; the rest is the history and its manifest
         assert len(rows(project)) == 30
