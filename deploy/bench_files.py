@@ -10,6 +10,7 @@ own, whose memory at its highest is told as well. On a machine with other work t
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import re
@@ -296,8 +297,13 @@ def _least_rows(lines: Any, project: int, batch: int) -> Iterator[list[list[byte
     yield rows
 
 
+def _hash(key: int) -> str:
+    """As far apart as contents' hashes are: keys in a row would all go to the same page of their index."""
+    return hashlib.sha256(b"%d" % key).hexdigest()
+
+
 def _least_problem(key: int, project: int, value: dict[str, Any]) -> bytes:
-    head = f"{key}\t{project}\t{value['id']}\t{value['text']}\t\\\\x{key:064x}\t{value['answer']}\t\\N"
+    head = f"{key}\t{project}\t{value['id']}\t{value['text']}\t\\\\x{_hash(key)}\t{value['answer']}\t\\N"
     return (f"{head}\t{value['domain']}" + f"\t{value['subject']}\t[]\ttrain\t{{}}\n").encode()
 
 
@@ -307,7 +313,7 @@ def _least_solution(key: int, keys: str, value: dict[str, Any]) -> bytes:
     steps, generator, meta = (
         orjson.dumps(value[name]).decode().replace("\\", "\\\\") for name in ("steps", "generator", "meta")
     )
-    head = f"{key}\t{keys}\t{value['id']}\t{steps}\t{STEPS}\t\\\\x{key:064x}\t{generator}"
+    head = f"{key}\t{keys}\t{value['id']}\t{steps}\t{STEPS}\t\\\\x{_hash(key)}\t{generator}"
     return f"{head}\t{value['final_answer']}\t{value['answer_correct']}\t\t{meta}\n".encode()
 
 
