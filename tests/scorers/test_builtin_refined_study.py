@@ -68,7 +68,7 @@ def test_what_surprises_is_learned_and_what_is_noise_is_not() -> None:
 
 def test_the_penalty_is_what_held_out_steps_want() -> None:
     found, every = study(), np.ones(SOLUTIONS, dtype=np.bool_)
-    fast = np.full(2 * SOLUTIONS, 0.75)
+    fast = np.tile([0.99, 0.5], SOLUTIONS)
     chosen = [fit_correction(found.table, rows, every, fast, QUICK)[1].l2 for rows in (told(found), noise())]
     assert chosen == [PENALTIES[0], PENALTIES[-1]]
 

@@ -26,7 +26,7 @@ from annotator.scorers.base import (
     checked,
     one_by_one,
 )
-from annotator.scorers.builtin.features import solution_features
+from annotator.scorers.builtin.features import FEATURES, solution_features
 from annotator.scorers.builtin.fit import Ensemble, Settings, fit_ensemble
 from annotator.scorers.builtin.language_model import file_hash, loaded, model_file
 from annotator.scorers.builtin.model import InvalidWeights, Weights, numbers_from, scored
@@ -34,16 +34,18 @@ from annotator.scorers.builtin.surprise import SURPRISES, surprises
 
 REFINED_FILE = Path(__file__).with_name("weights_refined.json")
 FORMAT = 1
-#: What the correction reads, in order: the logit of the fast pass, then what the language model says.
-COLUMNS = ("fast_logit", *SURPRISES)
+#: What the correction reads, in order: the logit of the fast pass, the features it saw (once more, since what surprises
+#: in an equation that was checked is another matter than in one that was not), then what the language model says.
+COLUMNS = ("fast_logit", *FEATURES, *SURPRISES)
 
 Floats = npt.NDArray[np.float64]
 
 
-def refined_rows(fast: Floats, surprise: Floats) -> Floats:
-    """What the correction reads: (steps, len(COLUMNS)), from fast probabilities (steps,) and surprise features."""
+def refined_rows(fast: Floats, seen: Floats, surprise: Floats) -> Floats:
+    """What the correction reads: (steps, len(COLUMNS)), from fast probabilities (steps,), what `solution_features` saw
+    (named features first; hashed words are left out) and surprise features."""
     p = np.clip(fast, 1e-6, 1 - 1e-6)
-    return np.column_stack([np.log(p / (1 - p)), surprise])
+    return np.column_stack([np.log(p / (1 - p)), seen[:, : len(FEATURES)], surprise])
 
 
 def fit_refined(rows: Floats, targets: Floats, group: npt.NDArray[np.int64], settings: Settings) -> Ensemble:
@@ -118,7 +120,7 @@ class RefinedScorer:
         try:
             rows = solution_features(item.problem, item.steps, hashed=True)
             fast = self.fast.predict(rows).mean(axis=0)
-            found = refined_rows(fast, surprises(model, words, item.problem, item.steps))
+            found = refined_rows(fast, rows, surprises(model, words, item.problem, item.steps))
             return checked(scored(item, self.correction.predict(found)), item.steps)
         except (InvalidScores, ArithmeticError, ValueError, RecursionError) as error:
             return ScoreFailure(f"The refined built-in scorer could not read this solution: {error}")

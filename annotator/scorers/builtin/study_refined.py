@@ -37,7 +37,7 @@ from annotator.scorers.builtin.surprise import SURPRISES, surprises
 from annotator.scorers.builtin.training_data import Labelled, Table, problem_hash
 
 #: Ridge penalties of the correction: which one is taken, what its own members held out decides.
-PENALTIES = (15.0, 30.0, 60.0, 120.0, 240.0)
+PENALTIES = (30.0, 60.0, 120.0, 240.0, 480.0)
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -129,8 +129,8 @@ def fit_correction(
     at_risk_of_chosen = table.risk & chosen[table.owner]
     use = at_risk_of_chosen & ~np.isnan(fast)
     _, group = np.unique(table.group[table.owner[use]], return_inverse=True)
-    rows, targets = refined_rows(fast[use], language[use]), table.correct[use]
-    tried = [replace(settings, l2=penalty) for penalty in PENALTIES]
+    rows, targets = refined_rows(fast[use], table.rows[use], language[use]), table.correct[use]
+    tried = [replace(settings, l2=penalty, l2_words=penalty) for penalty in PENALTIES]
     fits = [fit_refined(rows, targets, group, one) for one in tried]
     seen = ~np.isnan(fits[0].held_out)
     losses = [log_loss(fit.held_out[seen], targets[seen] > 0) for fit in fits]
@@ -158,15 +158,16 @@ def passes_out_of_fold(
         test = (fold == number)[table.owner]
         before = first.weights.predict(table.rows[test]).mean(axis=0)
         values["fast"][test] = before
-        values["refined"][test] = second.weights.predict(refined_rows(before, language[test])).mean(axis=0)
+        rows = refined_rows(before, table.rows[test], language[test])
+        values["refined"][test] = second.weights.predict(rows).mean(axis=0)
         thresholds = {
             "fast": held_out_threshold(table, others, study.part, first),
             "refined": held_out_threshold(table, read & others, study.part, second),
         }
         for name, threshold in thresholds.items():
-            rows = by_solution(table, values[name])
+            scored = by_solution(table, values[name])
             for index in np.flatnonzero(~others):
-                stops[name][index] = predicted_stop(rows[index], threshold)
+                stops[name][index] = predicted_stop(scored[index], threshold)
     return {name: (values[name], stops[name].tolist()) for name in values}
 
 
