@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
 
-from annotator.actions import queueing
+from annotator.actions import queueing, uploads
 from annotator.models import (
     ExportRun,
     ImportBatch,
@@ -19,6 +21,7 @@ from annotator.models import (
     Solution,
 )
 from tests import factories as make
+from tests.files import jsonl, native
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 Open = Callable[..., Page]
@@ -30,7 +33,10 @@ PAGES = (
 )  # fmt: skip
 
 
-def test_no_page_of_a_project_goes_sideways(open_as: Open, project: Project) -> None:
+def test_no_page_of_a_project_goes_sideways(
+    open_as: Open, project: Project, settings: Any, tmp_path: Path
+) -> None:
+    settings.STEPMARK_UPLOADS = tmp_path
     manager = make.member(project, Role.MANAGER)
     for _ in range(2):
         solution = make.work(project, texts=[WIDE, f"So {LONG} it is. And it was."]).solution
@@ -47,7 +53,9 @@ def test_no_page_of_a_project_goes_sideways(open_as: Open, project: Project) -> 
     page = open_as(manager, "/p/maths/label/")
     page.set_viewport_size({"width": 390, "height": 800})
     over = {}
-    for path in ("label/", f"segmentation/{solution.pk}", *PAGES):
+    row = native() | {"problem": {"text": WIDE}, "steps": [WIDE, LONG]}
+    looked_at = uploads.keep(actor=make.as_actor(manager), blocks=[jsonl(row).getvalue()], filename=LONG)
+    for path in ("label/", f"segmentation/{solution.pk}", f"imports/{looked_at.key}/", *PAGES):
         page.goto(f"{page.url.split('/p/')[0]}/p/maths/{path}")
         if page.locator("[data-prose]").count():
             page.locator(".katex").first.wait_for(state="attached")
