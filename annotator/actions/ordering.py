@@ -38,6 +38,8 @@ ONE_BY_ONE = "".join(
     f"SET LOCAL enable_{way} = off; "
     for way in ("hashjoin", "mergejoin", "seqscan", "bitmapscan", "material")
 )
+#: What a foreign key would do for each row: nobody deletes the version before the rows that stand by it are to be seen.
+HELD = "SELECT 1 FROM annotator_scorerversion WHERE id = ANY(%s) ORDER BY id FOR KEY SHARE"
 WRITTEN = """
 UPDATE annotator_queuerow q SET ranked_by_id = due.ranked_by, strategy = (%s::text[])[due.strategy + 1],
   priority = due.priority, tiebreak = due.tiebreak
@@ -145,6 +147,7 @@ def _write(ids: Ints, placed: Placed) -> int:
     for us while we wait for them."""
     with connection.cursor() as cursor:
         cursor.execute(ONE_BY_ONE)
+        cursor.execute(HELD, [np.unique(placed.ranked_by).tolist()])
         cursor.execute(
             WRITTEN, [list(STRATEGY_CODES), _array(ids), *(_array(each) for each in placed.columns())]
         )
@@ -157,7 +160,7 @@ def _array(column: npt.NDArray[Any]) -> str:
 
 
 def rank_new(*, solution_ids: Sequence[int], version: ScorerVersion) -> None:
-    """Give freshly scored rows their place at once, in the caller's transaction.
+    """Give freshly scored rows their place at once, in the caller's transaction, which holds the version by its scores.
 
     Those that no version has ranked yet, whichever scorer is first. Where the queue stands in this version's order,
     or in that of the scorer which this one refines, also those that another scorer, quicker but not meant to, has

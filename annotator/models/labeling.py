@@ -104,8 +104,15 @@ class QueueRow(models.Model):
     skill = models.CharField(max_length=60, blank=True, default="")
     #: The strategy that gave it its place (core.selection).
     strategy = models.CharField(max_length=30, blank=True, default="")
+    #: No constraint: it would look up and lock the version again for each row, a quarter of what a new order costs. Who
+    #: writes here holds the version; one that rows stand by is kept by a trigger (migration 0015).
     ranked_by = models.ForeignKey(
-        ScorerVersion, on_delete=models.PROTECT, null=True, related_name="+", db_index=False
+        ScorerVersion,
+        on_delete=models.PROTECT,
+        null=True,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
     )
 
     objects: ClassVar[Any] = QueueRows.as_manager()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from annotator.actions import ordering, queueing
 from annotator.models import Project, QueueRow, Score, ScorerVersion
@@ -101,6 +101,20 @@ def test_no_row_is_left_behind_wherever_the_chunks_end(
 
     assert ordering.reprioritize(version_id=version.pk, chunk=2) == number
     assert not QueueRow.objects.filter(ranked_by=None).exists()
+
+
+@pytest.mark.django_db
+def test_a_version_that_rows_stand_by_is_kept_by_the_database(
+    project: Project, version: ScorerVersion
+) -> None:
+    other = ScorerVersion.objects.create(
+        scorer=version.scorer, version="v2", measures="correctness", threshold=0.5
+    )
+    QueueRow.objects.filter(pk=make.work(project).pk).update(ranked_by=version)
+
+    with pytest.raises(IntegrityError, match="stand by"), transaction.atomic():
+        ScorerVersion.objects.filter(pk=version.pk)._raw_delete("default")
+    assert ScorerVersion.objects.filter(pk=other.pk)._raw_delete("default") == 1
 
 
 @pytest.mark.django_db
