@@ -171,18 +171,18 @@ def _rows(keys: Collection[int]) -> list[tuple[Any, ...]]:
 
 
 def _problems(keys: Collection[int]) -> dict[int, _About]:
-    rows = Problem.objects.filter(_Among("id", keys)).annotate(images_text=Cast("images", TextField()))
+    problems = Problem.objects.filter(_Among("id", keys)).annotate(images_text=Cast("images", TextField()))
+    rows: Any = problems.values_list("pk", *_PROBLEM, "images_text", "split", "benchmarks")
     return {
-        pk: _About(ProblemText(*told, _images(images)), split, benchmarks)
-        for pk, *told, images, split, benchmarks in rows.values_list(
-            "pk", *_PROBLEM, "images_text", "split", "benchmarks"
-        )
+        pk: _About(ProblemText(*told, images=_images(images)), split, benchmarks)
+        for pk, *told, images, split, benchmarks in rows
     }
 
 
 def _references(keys: Collection[int]) -> dict[int, Brought]:
     rows = ReferenceLabels.objects.filter(_Among("solution_id", keys))
-    return {pk: Brought(*said) for pk, *said in rows.values_list("solution_id", "labels", "first_error")}
+    said = rows.values_list("solution_id", "labels", "first_error")
+    return {pk: Brought(labels, first_error) for pk, labels, first_error in said}
 
 
 def _consensus(keys: Collection[int]) -> dict[int, Agreed]:
