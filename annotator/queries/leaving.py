@@ -174,8 +174,10 @@ def _problems(keys: Collection[int]) -> dict[int, _About]:
     problems = Problem.objects.filter(_Among("id", keys)).annotate(images_text=Cast("images", TextField()))
     rows: Any = problems.values_list("pk", *_PROBLEM, "images_text", "split", "benchmarks")
     return {
-        pk: _About(ProblemText(*told, images=_images(images)), split, benchmarks)
-        for pk, *told, images, split, benchmarks in rows
+        pk: _About(
+            ProblemText(text, external_id, answer, solution, domain, subject, _images(images)), *beside
+        )
+        for pk, text, external_id, answer, solution, domain, subject, images, *beside in rows
     }
 
 
