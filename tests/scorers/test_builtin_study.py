@@ -23,6 +23,7 @@ from annotator.scorers.builtin.study import (
     read,
     report,
     routes,
+    speed,
 )
 from annotator.scorers.builtin.training_data import Labelled, tabulate
 
@@ -80,6 +81,10 @@ def test_no_problem_is_on_both_sides_of_a_fold(study: Study) -> None:
 def test_problems_of_training_are_counted(shared_data: Path) -> None:
     found, overlap = evaluate(shipped(), [shared_data / "processbench_gsm8k.jsonl"])
     assert overlap == found.solutions == 400
+
+
+def test_the_speed_is_told_in_steps(shared_data: Path) -> None:
+    assert speed(shipped(), shared_data / "processbench_gsm8k.jsonl") > 100
 
 
 def small(**changes: object) -> Study:

@@ -16,7 +16,7 @@ from annotator.scorers.builtin.language_model import ModelMissing, file_hash, lo
 from annotator.scorers.builtin.model import WEIGHTS_FILE, InvalidWeights, load, to_json
 from annotator.scorers.builtin.refined import REFINED_FILE
 from annotator.scorers.builtin.refined import to_json as refined_to_json
-from annotator.scorers.builtin.study import SHIPPED, Report, compared, evaluate, fit_files, read
+from annotator.scorers.builtin.study import SHIPPED, Report, compared, evaluate, fit_files, read, speed
 from annotator.scorers.builtin.study_refined import (
     NothingRead,
     compared_refined,
@@ -35,7 +35,9 @@ class Command(BaseCommand):
             "--evaluate", action="store_true", help="only print the table of routes, out of fold by problem"
         )
         parser.add_argument(
-            "--as-fitted", action="store_true", help="only report finished weights on the files, with overlap"
+            "--as-fitted",
+            action="store_true",
+            help="only report finished weights on the files, with overlap and speed",
         )
         parser.add_argument(
             "--language",
@@ -120,11 +122,16 @@ class Command(BaseCommand):
         self.stdout.write("Out of fold by problem: " + json.dumps(metrics, indent=1))
 
     def as_fitted(self, options: dict[str, Any]) -> None:
-        found, overlap = evaluate(load(options["weights"]), options["files"])
+        weights = load(options["weights"])
+        found, overlap = evaluate(weights, options["files"])
+        pace = {path.name: round(speed(weights, path)) for path in options["files"]}
         if options["json"]:
-            self.stdout.write(json.dumps({**found.to_json(), "overlap_with_training": overlap}))
+            more = {"overlap_with_training": overlap, "steps_per_second": pace}
+            self.stdout.write(json.dumps({**found.to_json(), **more}))
             return
         self.table([found], as_json=False)
+        for name, steps in pace.items():
+            self.stdout.write(f"{name}: {steps} steps scored in a second of processor time.")
         self.stdout.write(f"{overlap} of {found.solutions} solutions are of problems it was trained on.")
 
     def table(self, reports: Sequence[Report], *, as_json: bool, gain: Figure | None = None) -> None:

@@ -8,6 +8,7 @@ solution, but the one that is named so and is reported apart.
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from annotator.core import evaluation
 from annotator.core.intervals import Figure, bootstrap, sums_by
 from annotator.core.labels import NO_ERROR
 from annotator.core.uncertainty import predicted_stop
+from annotator.scorers.base import ScoringInput
 from annotator.scorers.builtin.derivations import DERIVATIONS
 from annotator.scorers.builtin.features import FEATURES
 from annotator.scorers.builtin.fit import (
@@ -31,7 +33,7 @@ from annotator.scorers.builtin.fit import (
     folds,
     tune_threshold,
 )
-from annotator.scorers.builtin.model import Weights
+from annotator.scorers.builtin.model import BuiltinScorer, Weights
 from annotator.scorers.builtin.training_data import (
     Labelled,
     Table,
@@ -275,3 +277,14 @@ def evaluate(weights: Weights, paths: Sequence[Path]) -> tuple[Report, int]:
     seen = set(weights.provenance.get("problem_hashes", ()))
     overlap = sum(problem_hash(solution.problem) in seen for solution in study.solutions)
     return replace(report(study, weights.version, values, predicted), threshold_from=source), overlap
+
+
+def speed(weights: Weights, path: Path) -> float:
+    """Steps of the file that the fast pass scores in a second of processor time, from text to probability.
+
+    Raises UnreadableTrainingData.
+    """
+    batch = [ScoringInput(solution.problem, solution.steps) for solution in read_processbench(path)]
+    started = time.process_time()
+    BuiltinScorer(weights).score(batch, cancelled=lambda: False)
+    return sum(len(one.steps) for one in batch) / (time.process_time() - started)
