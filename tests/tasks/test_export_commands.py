@@ -73,6 +73,14 @@ def test_parts_go_to_files_of_their_own(labelled: Project, tmp_path: Path) -> No
     assert sum(each["written"] for each in ended.json["parts"].values()) == 2
 
 
+def test_each_file_of_a_part_says_what_was_left_out(labelled: Project, tmp_path: Path) -> None:
+    make.work(labelled)
+    words = ("--labels", "reference", "--format", "trl", "--split-by-problem", "50/50", "--separate-files")
+    ended = Ended("export_labels", "--project", "algebra", "--out", tmp_path / "rows.jsonl", *words)
+    told = ended.out.splitlines()
+    assert [line.split(".jsonl")[1] for line in told] == ["; left out: 1 no reference labels."] * 2
+
+
 def test_a_table_is_a_format_like_any_other(labelled: Project, tmp_path: Path) -> None:
     export(tmp_path / "a.csv", "--format", "csv")
     assert (tmp_path / "a.csv").read_text().startswith("solution,problem,")

@@ -34,6 +34,13 @@ def test_a_part_is_cut_anew(old: Solution) -> None:
     ]
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)], ids=["in earnest", "dry"])
+def test_a_part_that_is_none_of_the_projects_is_refused(old: Solution, more: tuple[str, ...]) -> None:
+    theirs = make.work(make.project()).solution.batch_id
+    ended = Ended("resegment", "--project", "algebra", "--rule", "sentence", "--import", theirs, *more)
+    assert (ended.status, "No solution in this project is of" in ended.err) == (UNUSABLE, True)
+
+
 def test_without_a_part_nothing_is_cut(old: Solution) -> None:
     ended = Ended("resegment", "--project", "algebra", "--rule", "sentence")
     assert (ended.status, Project.objects.get().solutions.count()) == (UNUSABLE, 1)

@@ -82,6 +82,7 @@ class Command(StepmarkCommand):
         if recipe.parts is None:
             raise unusable("--separate-files goes with --split-by-problem, such as 80/10/10.")
         told: dict[str, Any] = {}
+        files = []
         for part in recipe.parts.names:
             alone = replace(recipe, parts=replace(recipe.parts, only=part))
             path = _with_part(options["out"], part)
@@ -91,8 +92,8 @@ class Command(StepmarkCommand):
                 beside = _with_part(options["manifest"], part)
                 _describe(exports.manifest_of(actor=actor, recipe=alone, export=export), beside)
             told[part] = {"file": str(path), **_values(export)}
-        files = ", ".join(f"{each['written']:,} rows to {each['file']}" for each in told.values())
-        self.report(options, {"parts": told}, f"Wrote {files}.")
+            files.append(f"Wrote {export.tally.written:,} rows to {path}{_left_out(export)}.")
+        self.report(options, {"parts": told}, "\n".join(files))
 
     def _to_stdout(self, export: Export) -> None:
         try:
@@ -134,16 +135,18 @@ class Command(StepmarkCommand):
         file.flush()
 
     def _report(self, export: Export, options: dict[str, Any], to_stdout: bool) -> None:
-        left_out, values = export.all_left_out, _values(export)
-        told = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in left_out.items())
-        reasons = f"; left out: {told}" if told else ""
-        sentence = f"Wrote {export.tally.written:,} rows{reasons}. SHA-256 {export.sha256}"
+        sentence = f"Wrote {export.tally.written:,} rows{_left_out(export)}. SHA-256 {export.sha256}"
         if to_stdout:
             self.say(sentence)
         else:
-            self.report(options, values, sentence)
+            self.report(options, _values(export), sentence)
         if export.tally.written and export.codec.lost_fields and not options["json"]:
             self.say(f"{export.codec.name} can't carry: {'; '.join(export.codec.lost_fields)}.")
+
+
+def _left_out(export: Export) -> str:
+    told = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in export.all_left_out.items())
+    return f"; left out: {told}" if told else ""
 
 
 def _describe(manifest: dict[str, Any], path: Path) -> None:

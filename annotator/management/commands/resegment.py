@@ -31,10 +31,10 @@ class Command(StepmarkCommand):
         actor = access.operator(project)
         where = Where(options["subject"], options["domain"], options["batch"])
         try:
+            total, bar = recutting.count(actor=actor, where=where), Bar(self)
             if options["dry_run"]:
                 done = recutting.preview(actor=actor, where=where, rule=options["rule"])
             else:
-                total, bar = recutting.count(actor=actor, where=where), Bar(self)
                 done = recutting.recut(
                     actor=actor,
                     where=where,
