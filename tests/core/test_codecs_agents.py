@@ -125,6 +125,15 @@ def test_other_solutions_become_messages_with_their_question(
     assert (value["question"], value["step_labels"], len(value["messages"])) == ("p", labels, messages)
 
 
+def test_a_problem_that_is_asked_only_after_the_first_error_is_written_as_the_question() -> None:
+    steps = (Step("Three."), Step("Four."), Step("p", "user", judged=False))
+    late = SolutionRecord(ProblemText("p"), steps, labels=(-1, None, None), mode="first_error")
+
+    value = written(late)
+
+    assert (len(value["messages"]), value["question"], read(value).problem.text) == (1, "p", "p")
+
+
 def test_our_neutral_is_not_their_zero() -> None:
     with pytest.raises(NeutralPolicyNeeded):
         written(record(1, 0))

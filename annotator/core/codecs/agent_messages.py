@@ -159,7 +159,7 @@ def _write(record: SolutionRecord, policies: Policies, format_name: str) -> dict
     }
     labels.update({index: 0 for index in uncertain if index in said and record.labels[index] is None})
     value: dict[str, Any] = {"id": record.external_id} if record.external_id else {}
-    if record.meta.get("question") is True or not _is_asked(record):
+    if record.meta.get("question") is True or not _is_asked(record, end):
         value["question"] = record.problem.text
     value["messages"] = write_turns(record, end)
     value["step_labels"] = {str(index): labels[index] for index in sorted(labels)}
@@ -167,7 +167,7 @@ def _write(record: SolutionRecord, policies: Policies, format_name: str) -> dict
     return value | {_FINAL: record.meta.get(_FINAL, final)}
 
 
-def _is_asked(record: SolutionRecord) -> bool:
-    """Whether the first user message is the problem."""
-    asked = next((step.text for step in record.steps if step.kind == "user"), None)
+def _is_asked(record: SolutionRecord, end: int) -> bool:
+    """Whether the first user message is the problem, and among the steps before ``end``, which are written."""
+    asked = next((step.text for step in record.steps[:end] if step.kind == "user"), None)
     return asked == record.problem.text
