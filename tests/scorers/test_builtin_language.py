@@ -197,6 +197,11 @@ def test_the_shipped_correction_is_small_and_says_where_it_comes_from() -> None:
     assert found.coefficients.shape[1] == len(COLUMNS)
     assert len(found.provenance["model_sha256"]) == 64
     assert set(found.provenance["problem_hashes"]) <= set(shipped().provenance["problem_hashes"])
+    assert found.provenance["solutions"] == 1400
+    fast, refined = found.provenance["out_of_fold"]
+    assert refined["figure"]["value"] > fast["figure"]["value"] > 0.42
+    assert refined["step_auc"] > 0.8
+    assert found.provenance["gain_over_fast"]["value"] > 0
 
 
 @pytest.mark.parametrize("content", [b"{}", b"[]", b"not json", b'{"format": 1, "columns": ["other"]}'])

@@ -74,7 +74,7 @@ class Command(BaseCommand):
         study, settings = read(options["files"]), replace(SHIPPED, seed=options["seed"])
         reports, gain = compared(study, settings), None
         if options["language"]:
-            both, gain = compared_refined(study, options["language"], settings)
+            both, gain = compared_refined(study, options["language"], options["seed"])
             reports += both
         self.table(reports, as_json=options["json"], gain=gain)
 
