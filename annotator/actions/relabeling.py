@@ -87,7 +87,7 @@ def _relabel(actor: Actor, project: Project, ids: list[int], version: int, where
     held = Assignment.objects.select_for_update(of=("self",)).filter(
         annotations__in=rows.values("pk"), slot__isnull=False
     )
-    slots = list(held.order_by("solution_id").values_list("pk", "solution_id"))
+    slots = list(held.order_by("solution_id", "pk").values_list("pk", "solution_id"))
     annotations = list(rows.values_list("pk", flat=True))
     Annotation.objects.filter(pk__in=annotations).update(counted=False, uncounted_reason=GUIDELINES)
     Assignment.objects.filter(pk__in=[pk for pk, _ in slots]).update(slot=None)
@@ -110,7 +110,9 @@ def _relabel(actor: Actor, project: Project, ids: list[int], version: int, where
 
 
 def _owe_again(slots: Counter[int], project: Project) -> None:
-    """As slots.release_slot, for many at once: one update for each number of slots."""
+    """As slots.release_slot, for many at once: one update for each number of slots. All are locked before, in the order
+    of their ids, so that nobody who does the same waits for us while we wait for them."""
+    list(QueueRow.objects.filter(pk__in=list(slots)).order_by("pk").locked(blocking=True).values_list("pk"))
     for n in sorted(set(slots.values())):
         due = sorted(pk for pk, count in slots.items() if count == n)
         rows = QueueRow.objects.filter(pk__in=due)

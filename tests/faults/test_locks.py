@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -11,9 +12,11 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from annotator.actions import labeling, queueing
-from annotator.models import Assignment, QueueRow
+from annotator.actions import labeling, queueing, relabeling
+from annotator.actions.reserving import Where
+from annotator.models import Assignment, Guidelines, QueueRow, Role
 from tests import factories as make
+from tests.actions.flow import label
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -90,3 +93,47 @@ def test_who_waits_for_a_row_holds_none_of_those_just_freed(impatient: None) -> 
         freed.refresh_from_db()
 
     assert freed.taken == 0
+
+
+def somebody_waits_for_a_lock() -> bool:
+    """Whether a statement of ours comes to stand behind another's lock, within half a minute."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
+                "WHERE NOT l.granted AND a.datname = current_database()"
+            )
+            if cursor.fetchone()[0]:
+                return True
+        time.sleep(0.01)
+    return False
+
+
+def test_judging_anew_locks_rows_in_the_order_of_their_ids_however_many_slots_reopen() -> None:
+    project = make.project()
+    Guidelines.objects.create(project=project, version=1, text="old")
+    first = make.work(project, wanted=2)
+    label(make.actor(project)), label(make.actor(project))
+    second = make.work(project)
+    label(make.actor(project))
+    Guidelines.objects.create(project=project, version=2, text="new")
+    manager, where = make.actor(project, Role.MANAGER), Where(subject="algebra")
+    type(first.solution.problem).objects.update(subject="algebra")
+
+    def anew() -> None:
+        try:
+            relabeling.relabel(actor=manager, where=where)
+        finally:
+            connection.close()
+
+    thread = Thread(target=anew)
+    with locked_by_somebody(first):
+        thread.start()
+        assert somebody_waits_for_a_lock()
+        with transaction.atomic():
+            free = list(QueueRow.objects.locked(blocking=False).values_list("pk", flat=True))
+    thread.join()
+
+    assert free == [second.pk]
+    assert set(QueueRow.objects.values_list("taken", flat=True)) == {0}
