@@ -141,13 +141,16 @@ def _changed(found: Standing, places: Placed) -> Ints:
     return np.flatnonzero(np.logical_or.reduce([new != old for new, old in pairs]))
 
 
-@transaction.atomic
+@transaction.atomic(durable=True)  # in another's transaction, ONE_BY_ONE would hold for all that follows
 def _write(ids: Ints, placed: Placed) -> int:
     """Write these places; ``ids`` (k,) rise, and rows are locked in this order, so that nobody who does the same waits
-    for us while we wait for them."""
+    for us while we wait for them. Raises ScorerVersion.DoesNotExist."""
+    versions = np.unique(placed.ranked_by).tolist()
     with connection.cursor() as cursor:
         cursor.execute(ONE_BY_ONE)
-        cursor.execute(HELD, [np.unique(placed.ranked_by).tolist()])
+        cursor.execute(HELD, [versions])
+        if cursor.rowcount != len(versions):
+            raise ScorerVersion.DoesNotExist(f"One of the scorer versions {versions} is gone.")
         cursor.execute(
             WRITTEN, [list(STRATEGY_CODES), _array(ids), *(_array(each) for each in placed.columns())]
         )

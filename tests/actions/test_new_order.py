@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 
+import numpy as np
 import pytest
 from django.db import IntegrityError, connection, transaction
 
 from annotator.actions import ordering, queueing
 from annotator.models import Project, QueueRow, Score, ScorerVersion
+from annotator.queries.pool import Placed
 from tests import factories as make
 
 
@@ -89,6 +91,29 @@ def test_rows_are_locked_one_by_one_in_the_order_of_their_ids(project: Project, 
 
     assert ["Nested Loop" in steps[0], "Function Scan" in steps[1], "_pkey" in steps[2]] == [True] * 3
     assert len(steps) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_how_rows_are_looked_up_is_told_for_a_chunk_alone(project: Project, version: ScorerVersion) -> None:
+    scored(make.work(project), version, 0.25)
+    with pytest.raises(RuntimeError, match="durable"), transaction.atomic():
+        ordering.reprioritize(version_id=version.pk)
+
+    assert ordering.reprioritize(version_id=version.pk) == 1
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('enable_hashjoin')")
+        assert cursor.fetchone() == ("on",)
+
+
+@pytest.mark.django_db
+def test_no_row_comes_to_stand_by_a_version_that_is_gone(project: Project, version: ScorerVersion) -> None:
+    row = make.work(project)
+    one = np.array([row.pk])
+    gone = Placed(np.array([version.pk + 1]), np.array([0]), np.array([0.5]), np.array([0.0]))
+
+    with pytest.raises(ScorerVersion.DoesNotExist):
+        ordering._write(one, gone)
+    assert QueueRow.objects.get(pk=row.pk).ranked_by_id is None
 
 
 @pytest.mark.django_db
