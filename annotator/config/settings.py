@@ -71,7 +71,8 @@ def database(url: str) -> dict[str, Any]:
 
 DATABASES = {"default": database(os.environ.get("DATABASE_URL", "postgresql:///stepmark"))}
 if flag("STEPMARK_DB_POOL", False):  # web processes only: workers fork, and a pool does not survive a fork
-    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 8, "timeout": 10}
+    # Two for each of the eight threads that docs/operators.md gives one: an export reads ahead on a second connection.
+    DATABASES["default"]["OPTIONS"]["pool"] = {"min_size": 1, "max_size": 16, "timeout": 10}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 INSTALLED_APPS = [

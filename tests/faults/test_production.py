@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,17 @@ def test_production_does_not_start_without_a_key_of_its_own(
     monkeypatch.setenv("SECRET_KEY", key)
     with pytest.raises(ImproperlyConfigured, match=said):
         runpy.run_path(str(Path(module.__file__)))
+
+
+def test_every_thread_of_a_web_process_can_send_an_export_and_read_ahead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("STEPMARK_DB_POOL", "1")
+    guide = (Path(__file__).parents[2] / "docs" / "operators.md").read_text()
+    threads = max(map(int, re.findall(r"--threads (\d+)", guide)))
+
+    pool = runpy.run_path(str(Path(module.__file__)))["DATABASES"]["default"]["OPTIONS"]["pool"]
+    assert pool["max_size"] >= 2 * threads
 
 
 def test_the_demo_with_its_known_passwords_is_refused_in_production(settings: Any) -> None:
