@@ -5,7 +5,7 @@ JSON comes as text and is parsed by orjson: Django's own way took a third of an 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -33,7 +33,9 @@ from annotator.queries.beside import ahead
 from annotator.queries.export_filters import LabelsFrom, Only, passing
 from annotator.queries.label_sources import source_of
 
-CHUNK = 2_000
+#: What is read at a time: so many solutions, or of longer ones so many that their steps have so many characters. Two
+#: chunks are held while an export reads ahead.
+CHUNK, CHUNK_CHARS = 2_000, 8 * 1024 * 1024
 
 
 class _Among(Func):
@@ -106,7 +108,7 @@ _CONSENSUS = ("method", "posterior", "labels", "state", "n_annotations")
 
 
 def in_order(project_id: int, only: Only, labels: LabelsFrom) -> Iterator[Leaving]:
-    """Every solution that passes, by its key, CHUNK at a time.
+    """Every solution that passes, by its key, a chunk at a time.
 
     A server-side cursor outside a transaction would first write the whole result to the server's disk: at a million
     solutions 12 s before the first byte. Here a chunk is read when the one before has been sent. The keys come first,
@@ -147,8 +149,8 @@ def _chunks(solutions: QuerySet[Solution]) -> Iterator[_Chunk]:
     """Each table is asked for its rows of a chunk by itself: joined, PostgreSQL read the whole of the smaller ones for
     each chunk, since so many of their rows were wanted.
     """
-    wanted, last = solutions.order_by("pk"), 0
-    while keys := list(wanted.filter(pk__gt=last).values_list("pk", flat=True)[:CHUNK]):
+    wanted, last = solutions.order_by("pk").values_list("pk", "n_chars"), 0
+    while keys := _beginning(wanted.filter(pk__gt=last)[:CHUNK]):
         rows = _rows(keys)
         yield _Chunk(
             rows,
@@ -161,6 +163,18 @@ def _chunks(solutions: QuerySet[Solution]) -> Iterator[_Chunk]:
             _scores(keys),
         )
         last = keys[-1]
+
+
+def _beginning(lengths: Iterable[tuple[int, int]]) -> list[int]:
+    """The first keys, with (key, characters) of each: one, and those that together stay within CHUNK_CHARS."""
+    keys: list[int] = []
+    held = 0
+    for key, characters in lengths:
+        held += characters
+        if keys and held > CHUNK_CHARS:
+            break
+        keys.append(key)
+    return keys
 
 
 def _rows(keys: Collection[int]) -> list[tuple[Any, ...]]:

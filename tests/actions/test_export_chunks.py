@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotator.models import Project
+from annotator.models import Project, Solution
 from annotator.queries import exports, leaving
 from annotator.queries.exports import Choice, LabelsFrom, Only
 from tests import factories as make
@@ -44,6 +44,19 @@ def test_the_first_rows_cost_no_look_at_the_rest(project: Project) -> None:
     keys, values = _reads(seen)
     assert "LIMIT 3" in keys
     assert values.count(" = ANY(") == 1
+
+
+def test_long_solutions_come_in_smaller_chunks_so_that_memory_does_not_grow_with_them(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [make.solution(project) for _ in range(7)]
+    monkeypatch.setattr(leaving, "CHUNK_CHARS", 2 * Solution.objects.values_list("n_chars", flat=True)[0])
+
+    chunks = list(leaving._chunks(Solution.objects.filter(project=project)))
+    assert [len(chunk.rows) for chunk in chunks] == [2, 2, 2, 1]
+    monkeypatch.setattr(leaving, "CHUNK_CHARS", 1)  # each is longer than that
+    alone = [[row[0] for row in chunk.rows] for chunk in leaving._chunks(Solution.objects.all())]
+    assert alone == [[each.pk] for each in made]
 
 
 def _reads(seen: Any) -> list[str]:
