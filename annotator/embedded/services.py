@@ -35,6 +35,8 @@ NEEDED_FOR_AN_OLD_FOLDER = 50
 #: What PostgreSQL keeps of its pages, in MB: a sixteenth of the memory, within these. A queue of a million and its
 #: indexes are 300 MB: with the usual 128, a new order would ask the system for them page by page.
 LEAST_BUFFERS, MOST_BUFFERS = 64, 512
+#: Where Linux says how many bytes a container may have, or "max": control groups of the second version and the first.
+LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 SETTINGS = ("listen_addresses=", "max_parallel_workers_per_gather=0", "jit=off")
 THROWAWAY = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
 DATABASE = "stepmark"
@@ -302,5 +304,11 @@ class Postgres(Service):
 
 
 def _buffers() -> int:
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2**20
+    memory = min([os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"), *_limits()]) // 2**20
     return max(LEAST_BUFFERS, min(MOST_BUFFERS, memory // 16))
+
+
+def _limits() -> list[int]:
+    """What the container allows, in bytes; nothing outside of one."""
+    said = [path.read_text().strip() for path in LIMITS if path.is_file()]
+    return [int(each) for each in said if each.isdigit()]

@@ -260,11 +260,23 @@ def test_root_without_user_namespaces_hands_postgres_to_another_user(
         assert owner in {"postgres", "nobody"}
 
 
-@pytest.mark.parametrize(("megabytes", "buffers"), [(512, 64), (4_096, 256), (65_536, 512)])
-def test_the_database_keeps_pages_by_the_memory_of_the_machine(
-    var: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, buffers: int
+@pytest.mark.parametrize(
+    ("megabytes", "limit", "buffers"),
+    [
+        (512, "max", 64),
+        (4_096, "max", 256),
+        (65_536, "max", 512),
+        (65_536, str(2_048 * 2**20), 128),
+        (2_048, str(2**63), 128),
+    ],
+)
+def test_the_database_keeps_pages_by_the_memory_of_the_machine_or_its_container(
+    var: Path, monkeypatch: pytest.MonkeyPatch, megabytes: int, limit: str, buffers: int
 ) -> None:
     pages = {"SC_PHYS_PAGES": megabytes * 2**8, "SC_PAGE_SIZE": 4_096}
     monkeypatch.setattr(os, "sysconf", pages.__getitem__)
+    said = var / "memory.max"
+    said.write_text(f"{limit}\n")
+    monkeypatch.setattr(programs, "LIMITS", (said, var / "none"))
 
     assert f"shared_buffers={buffers}MB" in programs.Postgres(var, var, throwaway=False).command()
