@@ -47,10 +47,19 @@ def fill(again: Sequence[Known], *, overwrite: bool) -> int:
             labelled.add(known.solution_id)
             references.append(known)
         updated += new_here or new_there or new_labels
-    Solution.objects.bulk_update([solutions[pk] for pk in changed[0]], OF_SOLUTION, batch_size=500)
-    Problem.objects.bulk_update([problems[pk] for pk in changed[1]], OF_PROBLEM, batch_size=500)
+    _write(Solution, [solutions[pk] for pk in sorted(changed[0])], OF_SOLUTION)
+    _write(Problem, [problems[pk] for pk in sorted(changed[1])], OF_PROBLEM)
     write_references(references)
     return updated
+
+
+def _write(model: Any, rows: Sequence[Any], names: Sequence[str]) -> None:
+    """Write these fields of rows of a table. They rise by their ids and are locked in this order first, as whoever
+    decides many solutions' consensus does: else the two could wait for each other."""
+    if rows:
+        locked = model.objects.select_for_update(no_key=True).filter(pk__in=[row.pk for row in rows])
+        list(locked.order_by("pk").values_list("pk"))
+        model.objects.bulk_update(rows, names, batch_size=500)
 
 
 def _brings(known: Known) -> bool:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from threading import Event, Thread
+from typing import Any
 
+import orjson
 import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from annotator.actions import labeling, queueing, relabeling
+from annotator.actions import access, imports, labeling, queueing, relabeling
 from annotator.actions.reserving import Where
-from annotator.models import Assignment, Guidelines, QueueRow, Role
+from annotator.models import Assignment, Guidelines, Problem, Project, QueueRow, Role, Solution
 from tests import factories as make
 from tests.actions.flow import label
 
@@ -22,14 +25,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @contextmanager
-def locked_by_somebody(row: QueueRow) -> Iterator[None]:
+def locked_by_somebody(row: Any) -> Iterator[None]:
     """Another transaction holds the row for as long as the block runs, as a re-ranking does."""
     held, done = Event(), Event()
 
     def hold() -> None:
         try:
             with transaction.atomic():
-                QueueRow.objects.select_for_update().get(pk=row.pk)
+                type(row).objects.select_for_update().get(pk=row.pk)
                 held.set()
                 done.wait(30)
         finally:
@@ -110,6 +113,16 @@ def somebody_waits_for_a_lock() -> bool:
     return False
 
 
+def closing_its_connection(work: Callable[..., object], *args: Any, **named: Any) -> None:
+    """What a thread does. It reads tables as they lie, as PostgreSQL does where many of their rows are wanted."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SET enable_indexscan = off; SET enable_bitmapscan = off")
+        work(*args, **named)
+    finally:
+        connection.close()
+
+
 def test_judging_anew_locks_rows_in_the_order_of_their_ids_however_many_slots_reopen() -> None:
     project = make.project()
     Guidelines.objects.create(project=project, version=1, text="old")
@@ -119,21 +132,44 @@ def test_judging_anew_locks_rows_in_the_order_of_their_ids_however_many_slots_re
     label(make.actor(project))
     Guidelines.objects.create(project=project, version=2, text="new")
     manager, where = make.actor(project, Role.MANAGER), Where(subject="algebra")
-    type(first.solution.problem).objects.update(subject="algebra")
+    Problem.objects.update(subject="algebra")
 
-    def anew() -> None:
-        try:
-            relabeling.relabel(actor=manager, where=where)
-        finally:
-            connection.close()
-
-    thread = Thread(target=anew)
+    anew = Thread(
+        target=closing_its_connection, args=[relabeling.relabel], kwargs={"actor": manager, "where": where}
+    )
     with locked_by_somebody(first):
-        thread.start()
+        anew.start()
         assert somebody_waits_for_a_lock()
         with transaction.atomic():
             free = list(QueueRow.objects.locked(blocking=False).values_list("pk", flat=True))
-    thread.join()
+    anew.join()
 
     assert free == [second.pk]
     assert set(QueueRow.objects.values_list("taken", flat=True)) == {0}
+
+
+def imported(project: Project, **more: str) -> None:
+    lines = [
+        {"problem": {"text": text} | more, "steps": [text], "id": more.get("answer")}
+        for text in ("one", "two")
+    ]
+    file = io.BytesIO(b"\n".join(map(orjson.dumps, lines)))
+    imports.run(actor=access.operator(project), source=imports.Source(file, "more.jsonl", "native"))
+
+
+@pytest.mark.parametrize("of", [Solution, Problem])
+def test_an_import_that_fills_what_is_known_locks_it_in_the_order_of_its_ids(of: Any) -> None:
+    project = make.project()
+    imported(project)
+    first, second = Solution.objects.order_by("pk")
+    row, other = (first, second) if of is Solution else (first.problem, second.problem)
+    of.objects.filter(pk=row.pk).update(external_id="")  # from now on it comes behind the other in the table
+
+    more = Thread(target=closing_its_connection, args=[imported, project], kwargs={"answer": "6"})
+    with locked_by_somebody(row):
+        more.start()
+        assert somebody_waits_for_a_lock()
+        with transaction.atomic():
+            free = list(of.objects.select_for_update(skip_locked=True).values_list("pk", flat=True))
+    more.join()
+    assert free == [other.pk]
