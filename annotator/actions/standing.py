@@ -191,6 +191,9 @@ def _restore(member: Membership) -> int:
     Whoever gave up held no slot, and takes none. Returns how many count again.
     """
     rows = Annotation.objects.filter(member=member, uncounted_reason=QUARANTINE).select_related("assignment")
+    # Before the queue's rows, as in a submit: else the two could wait for each other.
+    held = Assignment.objects.select_for_update(of=("self",)).filter(annotations__in=rows.values("pk"))
+    list(held.order_by("solution_id", "pk").values_list("pk"))
     solutions = []
     for annotation in rows.order_by("solution_id"):
         if annotation.assignment is None:

@@ -15,9 +15,10 @@ import pytest
 from django.db import OperationalError, connection, transaction
 from django.db.models.functions import Now
 
-from annotator.actions import access, imports, labeling, queueing, relabeling
+from annotator.actions import access, imports, labeling, queueing, relabeling, standing
 from annotator.actions.reserving import Where
-from annotator.models import Assignment, Guidelines, Problem, Project, QueueRow, Role, Solution
+from annotator.core.screening import Override
+from annotator.models import Assignment, Guidelines, Membership, Problem, Project, QueueRow, Role, Solution
 from tests import factories as make
 from tests.actions.flow import label
 
@@ -173,3 +174,31 @@ def test_an_import_that_fills_what_is_known_locks_it_in_the_order_of_its_ids(of:
             free = list(of.objects.select_for_update(skip_locked=True).values_list("pk", flat=True))
     more.join()
     assert free == [other.pk]
+
+
+def test_labels_that_count_again_lock_the_assignment_before_the_queue_row_as_a_submit_does() -> None:
+    project = make.project()
+    actor, row = make.actor(project), make.work(project)
+    label(actor)
+    with transaction.atomic():
+        standing.quarantine(Membership.objects.get(pk=actor.member), since=None)
+    manager = make.actor(project, Role.MANAGER)
+    said = {
+        "actor": manager,
+        "member_id": actor.member,
+        "word": Override.CLEAR,
+        "reason": "",
+        "restore": True,
+    }
+
+    clear = Thread(target=closing_its_connection, args=[standing.override], kwargs=said)
+    with locked_by_somebody(Assignment.objects.get()):
+        clear.start()
+        assert somebody_waits_for_a_lock()
+        with transaction.atomic():
+            free = list(QueueRow.objects.locked(blocking=False).values_list("pk", flat=True))
+    clear.join()
+
+    assert free == [row.pk]
+    row.refresh_from_db()
+    assert row.taken == 1
