@@ -44,7 +44,7 @@ def in_order(work: Callable[[Thing], Found], things: Sequence[Thing]) -> Generat
             lane.shutdown()
 
 
-def ahead(things: Iterator[Thing]) -> Iterator[Thing]:
+def ahead(things: Iterator[Thing]) -> Generator[Thing, None, None]:
     """The same things: the next is made in a thread of its own while the caller is busy with the one before, never more
     than one ahead. Whoever stops asking waits for the one under way.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from threading import get_ident
 
 import pytest
 from django.db import connection, transaction
 
-from annotator.queries.beside import FEW, LANES, in_order
+from annotator.queries.beside import FEW, LANES, ahead, in_order
 
 
 def backend(_: object = None) -> int:
@@ -38,6 +39,21 @@ def test_answers_come_in_order_from_two_connections_that_are_closed_at_the_end()
     while still_connected(lanes) and time.monotonic() < deadline:
         time.sleep(0.01)
     assert not still_connected(lanes)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("taken", [1, 5])
+def test_what_is_read_ahead_leaves_no_connection_whether_all_of_it_is_taken_or_not(taken: int) -> None:
+    mine = backend()
+
+    with closing(ahead(backend() for _ in range(5))) as things:
+        found = {next(things) for _ in range(taken)}
+
+    assert mine not in found
+    deadline = time.monotonic() + 30
+    while still_connected(found) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not still_connected(found)
 
 
 @pytest.mark.django_db(transaction=True)
