@@ -19,7 +19,7 @@ from annotator.actions.carrying import Carried, carry
 from annotator.actions.members import recount
 from annotator.core.segmentation import changes
 from annotator.core.segmentation.changes import CannotChange
-from annotator.core.solutions import ProblemImage, ProblemText, Step, steps_hash
+from annotator.core.solutions import ProblemImage, ProblemText, Step, steps_hash, stored_json
 from annotator.models import (
     AdjudicationCase,
     Annotation,
@@ -133,7 +133,7 @@ def _written(old: Solution, steps: Sequence[Step], reason: str) -> Solution:
         problem_id=old.problem_id,
         batch_id=old.batch_id,
         external_id=old.external_id,
-        steps=[each.to_json() for each in steps],
+        steps=list(stored_json(steps)),
         n_steps=len(steps),
         content_hash=content,
         generator=old.generator,

@@ -75,6 +75,7 @@ def test_the_new_solution_has_the_same_text_and_says_where_it_comes_from(
 ) -> None:
     new = split_third(manager, old)
     assert [step["text"] for step in new.steps] == ["one", "two", "three.", "And more.", "four"]
+    assert set(new.steps[0]) == {"text", "kind", "judged", "sep"}  # as an import stores it
     assert (new.derived_from_id, new.derived_reason) == (old.pk, "by hand")
     old.refresh_from_db()
     assert old.superseded_at is not None
