@@ -15,9 +15,9 @@ import psycopg
 import pytest
 
 from annotator.embedded import Services, ServicesUnavailable, hold, secret_key
-from tests.faults.test_startup import ROOT, Demo, demo, fresh_environment, left_behind, port, run, var
+from tests.faults.test_startup import ROOT, fresh_environment, left_behind, port, var
 
-__all__ = ["demo", "port", "var"]  # fixtures
+__all__ = ["port", "var"]  # fixtures
 PATIENCE = 40
 
 
@@ -65,17 +65,6 @@ def test_a_database_killed_again_while_it_recovers_comes_back(services: Services
 
     assert soon(lambda: answers(services.database_url))
     assert services.alive()
-
-
-def test_a_demo_whose_keeper_is_killed_starts_the_services_again(demo: Demo, var: Path) -> None:
-    killed = keeper_of(var)
-    assert killed is not None
-    os.kill(killed, signal.SIGKILL)
-
-    assert soon(lambda: keeper_of(var) not in {None, killed} and (var / "run" / "keeper.json").exists())
-    count = "from annotator.models import Project; print(Project.objects.count())"
-    assert run(var, "manage.py", "shell", "--no-imports", "-c", count).stdout == "1\n"
-    assert demo.process.poll() is None
 
 
 @pytest.mark.parametrize("left", ["", "abc"])

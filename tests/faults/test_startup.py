@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -185,7 +183,9 @@ def test_reset_refuses_while_somebody_uses_the_database(var: Path, monkeypatch: 
     monkeypatch.delenv("DATABASE_URL")
     monkeypatch.delenv("REDIS_URL")
     with hold(var) as services:
-        (var / "uploads" / "exports").mkdir(parents=True)  # named by numbers that the next database gives anew
+        (var / "uploads" / "exports").mkdir(
+            parents=True
+        )  # named by numbers that the next database gives anew
         refused = run(var, "deploy/make.py", "demo-reset")
         services.release(wait=True)
     assert refused.returncode == 2
@@ -193,66 +193,3 @@ def test_reset_refuses_while_somebody_uses_the_database(var: Path, monkeypatch: 
     assert (var / "postgres").exists()
     assert run(var, "deploy/make.py", "demo-reset").returncode == 0
     assert list(var.iterdir()) == []
-
-
-class Demo:
-    """A demo at work, started as a person's terminal would."""
-
-    def __init__(self, var: Path, port: int) -> None:
-        self.var, self.address = var, f"http://127.0.0.1:{port}"
-        self.process = subprocess.Popen(
-            [sys.executable, "deploy/demo.py", "--port", str(port)],
-            cwd=ROOT,
-            env=fresh_environment(var),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        assert self.process.stdout is not None
-        self.said = ""
-        for line in self.process.stdout:
-            self.said += line
-            if "Ctrl-C stops everything" in line:
-                return
-        raise AssertionError(f"the demo ended: {self.said}")
-
-    def end(self, signum: int) -> int:
-        self.process.send_signal(signum)
-        self.said += self.process.communicate(timeout=60)[0]
-        return self.process.returncode
-
-
-@pytest.fixture
-def demo(var: Path, port: int) -> Iterator[Demo]:
-    if not (ROOT / "frontend" / "dist" / "app.js").exists():
-        pytest.skip("the front-end is not built: run 'make setup'")
-    running = Demo(var, port)
-    yield running
-    if running.process.poll() is None:
-        running.end(signal.SIGTERM)
-
-
-def test_the_demo_answers_refuses_a_twin_and_leaves_nothing_after_ctrl_c(demo: Demo, var: Path) -> None:
-    with urllib.request.urlopen(f"{demo.address}/sign-in/") as page:
-        assert page.status == 200
-    assert demo.address in demo.said
-    assert re.search(r"annotator\s+\S+\s+password \S+", demo.said)
-    twin = run(var, "deploy/make.py", "demo", "--port", "1")
-    assert twin.returncode == 2
-    assert f"already running ({demo.address}/" in twin.stderr
-    assert demo.end(signal.SIGINT) == 0
-    assert left_behind(var) == []
-
-
-def test_a_killed_demo_takes_everything_along_and_the_next_one_finds_its_data(
-    demo: Demo, var: Path, port: int
-) -> None:
-    assert demo.end(signal.SIGKILL) == -signal.SIGKILL
-    deadline = time.monotonic() + 30
-    while left := left_behind(var):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.1)
-    again = Demo(var, port)
-    assert again.end(signal.SIGTERM) == 0
-    assert "Stopped" in again.said
