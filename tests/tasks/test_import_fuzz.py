@@ -24,7 +24,7 @@ from tests.tasks.commands import CHECK_FAILED, DONE, Ended
 pytestmark = pytest.mark.django_db
 #: File → the format it is read as. What is in no format is read as the one that says of each line why.
 SHARED = {name: known[0] for name, known in FILES.items()} | dict.fromkeys(NO_FORMAT, "native")
-LINES = int(os.environ.get("STEPMARK_FUZZ_LINES", "520"))
+LINES = int(os.environ.get("STEPMARK_FUZZ_LINES", "208"))
 EACH = max(1, LINES // (len(CODECS) + len(SHARED)))
 #: What the file's labels become, and whether its rows stand in an array.
 MEANINGS = (("reference", False), ("gold", False), ("annotations", False), ("reference", True))

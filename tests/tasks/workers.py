@@ -25,7 +25,18 @@ from tests import factories as make
 from tests.files import bring, native
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMAND = ["-m", "celery", "-A", "annotator.config.celery", "worker", "-P", "threads", "-c", "2"]
+COMMAND = [
+    "-m",
+    "celery",
+    "--skip-checks",
+    "-A",
+    "annotator.config.celery",
+    "worker",
+    "-P",
+    "threads",
+    "-c",
+    "2",
+]
 QUEUES = "default,scoring,remote"
 QUIET = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
 
@@ -130,15 +141,14 @@ PUT_OFF = ("quality.report", "consensus.recompute_all")
 
 #: Seconds between two beats while a test waits. More often, the worker would mostly answer them.
 BEAT_EVERY = 0.5
-_last_beat = 0.0
+_beats = {"last": 0.0}
 
 
 def no_jobs_left() -> bool:
     """Nothing is queued or running; the reconcile runs as beat would have it, only oftener."""
-    global _last_beat
-    if time.monotonic() - _last_beat > BEAT_EVERY:
+    if time.monotonic() - _beats["last"] > BEAT_EVERY:
         beat()
-        _last_beat = time.monotonic()
+        _beats["last"] = time.monotonic()
     waited_for = Job.objects.exclude(state=Job.State.FAILED).exclude(kind__in=PUT_OFF)
     return not waited_for.exists()
 

