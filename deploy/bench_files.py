@@ -368,8 +368,9 @@ def ours_export(file: Path) -> None:
 
     actor = access.operator(Project.objects.get(slug="large"))
     with file.with_suffix(".out").open("wb") as out:
-        for line in exports.start(actor=actor, recipe=Recipe(format="native", labels=LabelsFrom.REFERENCE)):
-            out.write(line)
+        recipe = Recipe(format="native", labels=LabelsFrom.REFERENCE)
+        for block in exports.start(actor=actor, recipe=recipe).blocks():
+            out.write(block)
 
 
 PARTS = {

@@ -59,7 +59,7 @@ def run(*, job: Claimed, extend: Callable[[], None]) -> None:
     _folder().mkdir(parents=True, exist_ok=True)
     made, target = _folder() / f"{row.pk}-{job.token}.new", path_of(row)
     try:
-        with made.open("wb") as file:
+        with made.open("wb", buffering=1024 * 1024) as file:
             export = exports.resume(run=row)
             export.at_end = lambda: _put_in_place(file, made, target)
             renewed = time.monotonic()

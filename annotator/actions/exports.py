@@ -47,21 +47,35 @@ class Seen:
     snapshot: Snapshot = field(default_factory=Snapshot)
     #: Whether rows are one person's each, so that a solution has several.
     each: bool = False
+    #: Signs, source and split of rows that are not counted yet: together, Python does it without a loop.
+    _kinds: list[tuple[str, str, str]] = field(default_factory=list)
 
     def row(self, row: ExportRow) -> None:
         """One row that was written."""
-        given = row.record.labels or [None] * len(row.record.steps)
-        shown = signs(given)
-        for sign in set(shown):
-            self.labels[_NAMES[sign]] += shown.count(sign)
-        self.sources[row.label_source or "none"] += 1
-        self.splits[row.split or "none"] += 1
+        shown = signs(row.record.labels or [None] * len(row.record.steps))
+        self._kinds.append((shown, row.label_source or "none", row.split or "none"))
+        if len(self._kinds) == AT_ONCE:
+            self.count()
         people = row.record.annotations
         annotator = people[0].annotator if self.each and len(people) == 1 else ""
         self.snapshot.add(Entry(row.key, row.record.external_id or f"#{row.key}", annotator, shown))
 
+    def count(self) -> None:
+        """Count what has been seen since."""
+        if not self._kinds:
+            return
+        shown, sources, splits = zip(*self._kinds, strict=True)
+        self._kinds.clear()
+        signs_seen = Counter("".join(shown))
+        self.labels.update({_NAMES[sign]: number for sign, number in signs_seen.items()})
+        self.sources.update(sources)
+        self.splits.update(splits)
+
 
 log = logging.getLogger(__name__)
+#: Rows that are counted, and bytes that are hashed, at once. Hashing lets other threads run, and to take a turn back
+#: costs more than to hash a line.
+AT_ONCE, HASHED_AT_ONCE = 1_000, 256 * 1024
 #: By the labels' signs (core.export_diff).
 _NAMES = {"+": "correct", "0": "neutral", "-": "incorrect", ".": "not judged"}
 
@@ -87,11 +101,20 @@ class Export:
     _digest: hashlib._Hash = field(default_factory=hashlib.sha256)
 
     def __iter__(self) -> Iterator[bytes]:
+        held: list[bytes] = []
+        to_hash = 0
         try:
             for line in self.lines:
-                self._digest.update(line)
-                self.size += len(line)
+                held.append(line)
+                to_hash += len(line)
+                if to_hash >= HASHED_AT_ONCE:
+                    self._digest.update(b"".join(held))
+                    self.size += to_hash
+                    held, to_hash = [], 0
                 yield line
+            self._digest.update(b"".join(held))
+            self.size += to_hash
+            self.seen.count()
             self.at_end()
         except BaseException as error:
             self._broke_off(_why(error))

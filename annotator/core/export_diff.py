@@ -94,21 +94,33 @@ def labels_of(given: int | str | None, *, step: bool) -> list[int | None] | None
     return [_LABELS[sign] for sign in given] if isinstance(given, str) else None
 
 
+#: Lines of a snapshot that are packed at once. The packer lets other threads run, and to take a turn back costs more
+#: than to pack a line.
+LINES = 1_000
+
+
 class Snapshot:
     """A snapshot in the making. ``add`` its rows in order, then take ``content`` once."""
 
     def __init__(self) -> None:
         self._packer = zlib.compressobj(6)
         self._packed: list[bytes] = []
+        self._lines: list[bytes] = []
 
     def add(self, entry: Entry) -> None:
         """One more row."""
-        if packed := self._packer.compress(orjson.dumps([*entry], option=orjson.OPT_APPEND_NEWLINE)):
-            self._packed.append(packed)
+        self._lines.append(orjson.dumps([*entry], option=orjson.OPT_APPEND_NEWLINE))
+        if len(self._lines) == LINES:
+            self._pack()
 
     def content(self) -> bytes:
         """All of it, compressed."""
+        self._pack()
         return b"".join([*self._packed, self._packer.flush()])
+
+    def _pack(self) -> None:
+        self._packed.append(self._packer.compress(b"".join(self._lines)))
+        self._lines.clear()
 
 
 def entries(snapshot: bytes) -> Iterator[Entry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,22 +87,18 @@ def _where_neutral(choice: Choice) -> list[Q]:
     return places
 
 
-def _of(solution: Leaving, choice: Choice) -> Iterator[ExportRow | LeftOut]:
+def _of(solution: Leaving, choice: Choice) -> Iterable[ExportRow | LeftOut]:
     is_gold = solution.accept is not None
     if is_gold and not choice.include_gold:
-        yield LeftOut("gold")
-        return
+        return (LeftOut("gold"),)
     if not choice.include_holdout and solution.split == Split.HOLDOUT:
-        yield LeftOut("holdout")
-        return
+        return (LeftOut("holdout"),)
     if is_gold:
-        yield _valued(_row(solution, _gold_labels(solution), "gold"), choice)
-        return
+        return (_valued(_row(solution, _gold_labels(solution), "gold"), choice),)
     if choice.labels is LabelsFrom.ALL:
-        yield from _every_annotation(solution, choice)
-        return
+        return _every_annotation(solution, choice)
     found = _labels(solution, choice.labels)
-    yield found if isinstance(found, LeftOut) else _valued(_row(solution, *found), choice)
+    return (found if isinstance(found, LeftOut) else _valued(_row(solution, *found), choice),)
 
 
 def _labels(solution: Leaving, source: LabelsFrom) -> tuple[Sequence[int | None], str] | LeftOut:

@@ -216,7 +216,7 @@ def _leaving(row: Sequence[Any], mode: str, chunk: _Chunk) -> Leaving:
         generator=orjson.loads(generator),
         final_answer=final_answer,
         answer_correct=answer_correct,
-        meta=orjson.loads(meta),
+        meta={} if meta == "{}" else orjson.loads(meta),
         problem=about.problem,
         split=about.split,
         benchmarks=about.benchmarks,

@@ -127,10 +127,9 @@ class Command(StepmarkCommand):
 
     def _write(self, export: Export, file: IO[bytes]) -> None:
         bar = Bar(self)
-        for line in export:
-            file.write(line)
-            if export.tally.written % 500 == 0:
-                bar.show(f"{export.tally.written:,} written")
+        for block in export.blocks():
+            file.write(block)
+            bar.show(f"{export.tally.written:,} written")
         bar.close()
         file.flush()
 
