@@ -29,6 +29,8 @@ LEASE_SECONDS = 30
 MAX_ATTEMPTS = 8
 #: After a failed wake-up none is tried for this long, so that a dead broker costs a request nothing.
 SILENCE_SECONDS = 5.0
+#: Jobs written by one statement.
+TOGETHER = 1_000
 _silent_until = 0.0
 
 
@@ -76,6 +78,31 @@ def enqueue(
             [kind, subject, queue, project_id, _json(payload or {}), after.total_seconds()],
         )
     if announce and not after:
+        transaction.on_commit(lambda: wake(queue))
+
+
+def enqueue_many(
+    *,
+    kind: str,
+    queue: str,
+    project_id: int | None,
+    wanted: Mapping[str, Mapping[str, Any]],
+    wake_ups: int,
+) -> None:
+    """As `enqueue` for each subject and its payload, many in a statement. Wakes ``wake_ups`` workers at most, since
+    whoever wakes up does all that is due."""
+    listed = [{"subject": subject, "payload": payload} for subject, payload in wanted.items()]
+    for first in range(0, len(listed), TOGETHER):
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error, due_at) "
+                "SELECT %s, one ->> 'subject', %s, %s, one -> 'payload', 'queued', 0, '', statement_timestamp() "
+                "FROM jsonb_array_elements(%s::jsonb) AS one "
+                "ON CONFLICT (kind, subject) WHERE state = 'queued' "
+                "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, EXCLUDED.due_at)",
+                [kind, queue, project_id, orjson.dumps(listed[first : first + TOGETHER]).decode()],
+            )
+    for _ in range(min(len(listed), wake_ups)):
         transaction.on_commit(lambda: wake(queue))
 
 

@@ -70,11 +70,12 @@ def _ready(row: ImportRow, into: Into) -> Prepared | RowError:
     return made
 
 
-def write(rows: Sequence[Row], into: Into) -> Outcome:
+def write(rows: Sequence[Row], into: Into, wake_ups: int | None = None) -> Outcome:
     """Write one chunk in the caller's transaction. Raises IntegrityError where somebody else wrote the same solution
     meanwhile: roll back and do it again.
 
-    One import writes to a project at a time, so that "is it there already?" has one answer.
+    One import writes to a project at a time, so that "is it there already?" has one answer. ``wake_ups`` workers are
+    told that there is something to score, or as many as usual.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, into.project.pk])
@@ -87,7 +88,8 @@ def write(rows: Sequence[Row], into: Into) -> Outcome:
     if not into.labels_as.is_gold:
         _queue(written, into.project)
     for scorer in Scorer.objects.filter(project=into.project):
-        scoring.enqueue_scoring(scorer=scorer, solution_ids=[known.solution_id for known in written])
+        ids = [known.solution_id for known in written]
+        scoring.enqueue_scoring(scorer=scorer, solution_ids=ids, wake_ups=wake_ups)
     solutions |= {known.row.content_hash: known.solution_id for known in written}
     first = {id(known.row) for known in written}
     again = [Known(solutions[each.content_hash], each) for each in prepared if id(each) not in first]

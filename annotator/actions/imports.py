@@ -284,7 +284,8 @@ def _step(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) ->
 
 def _write_chunk(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) -> Report:
     """The chunk's rows and, in the same transaction, how far the import is."""
-    done = import_chunks.write(chunk.rows, into)
+    # The first chunk wakes several workers to score it, which then do what follows: each later one calls one more.
+    done = import_chunks.write(chunk.rows, into, wake_ups=1 if report.position else None)
     after = report.with_(done, chunk.lines)
     held = ImportBatch.objects.select_for_update(no_key=True).only(
         "asked", "position", "state", "rejected_bytes"

@@ -198,7 +198,7 @@ def _plan(scorer: Scorer, version: ScorerVersion) -> Asked:
     jobs.drop(kind=SCORE, subject_prefix=subject_of(scorer.pk))
     ScoreFailure.objects.filter(version=version).delete()
     unscored = unscored_ids(project_id=scorer.project_id, version_id=version.pk)
-    count = 0 if scorer.paused else _enqueue(scorer, unscored)
+    count = 0 if scorer.paused else _enqueue(scorer, unscored, WAKE_UPS)
     if scorer.ranks:
         ordering.ask_for_new_order(project_id=scorer.project_id, version_id=version.pk)
     return Asked(scorer.name, version.version, version.pk, len(unscored), count)
@@ -213,30 +213,32 @@ def unscored_ids(*, project_id: int, version_id: int) -> list[int]:
     return list(needed.values_list("pk", flat=True))
 
 
-def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int]) -> int:
+def enqueue_scoring(*, scorer: Scorer, solution_ids: Sequence[int], wake_ups: int | None = None) -> int:
     """Write scoring jobs for these solutions, in the caller's transaction. Returns how many; none while paused, since
-    going on plans anew, and none for a second pass, which is planned after the first."""
+    going on plans anew, and none for a second pass, which is planned after the first. ``wake_ups`` instead of the usual
+    is for many calls in a row."""
     if scorer.paused:
         return 0
     if scorer.refines_id is not None:
         start(scorer)
         return 0
-    return _enqueue(scorer, solution_ids)
+    return _enqueue(scorer, solution_ids, WAKE_UPS if wake_ups is None else wake_ups)
 
 
-def _enqueue(scorer: Scorer, solution_ids: Sequence[int]) -> int:
-    count = 0
-    for ids in _chunks(solution_ids, JOB_SIZE):
-        enqueue(
-            kind=SCORE,
-            subject=f"{subject_of(scorer.pk)}solutions {ids[0]}-{ids[-1]}",
-            queue=queue_of(scorer.kind, scorer.config),
-            project_id=scorer.project_id,
-            payload={"scorer_id": scorer.pk, "solution_ids": ids},
-            announce=count < WAKE_UPS,
-        )
-        count += 1
-    return count
+def _enqueue(scorer: Scorer, solution_ids: Sequence[int], wake_ups: int) -> int:
+    said = subject_of(scorer.pk)
+    wanted = {
+        f"{said}solutions {ids[0]}-{ids[-1]}": {"scorer_id": scorer.pk, "solution_ids": ids}
+        for ids in _chunks(solution_ids, JOB_SIZE)
+    }
+    jobs.enqueue_many(
+        kind=SCORE,
+        queue=queue_of(scorer.kind, scorer.config),
+        project_id=scorer.project_id,
+        wanted=wanted,
+        wake_ups=wake_ups,
+    )
+    return len(wanted)
 
 
 def score_batch(*, job: Claimed) -> int:
