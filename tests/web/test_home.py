@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
+from annotator.actions import queueing
 from annotator.models import Membership, Project, Role
 from tests import factories as make
 from tests.web.conftest import People, browser
@@ -55,6 +56,14 @@ def test_counts_say_what_is_labelled_and_what_is_left(project: Project) -> None:
     make.work(project)
     make.work(project)
     (card,) = client.get("/").context["projects"]
+    assert (card.total, card.left, card.labelled) == (2, 2, 0)
+
+
+def test_what_somebody_holds_is_not_labelled_yet_for_a_manager(project: Project) -> None:
+    manager = make.member(project, Role.MANAGER)
+    make.work(project), make.work(project)
+    queueing.next_assignment(actor=make.actor(project))
+    (card,) = browser(manager.user).get("/").context["projects"]
     assert (card.total, card.left, card.labelled) == (2, 2, 0)
 
 
