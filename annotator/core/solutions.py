@@ -7,8 +7,9 @@ scorers read them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, overload
 
 import orjson
@@ -53,17 +54,24 @@ class Step:
         )
 
 
+#: A step's text, kind, judged and sep.
+Said = tuple[str, str, bool, str]
+_said_by: Callable[[Mapping[str, Any]], Said] = itemgetter("text", "kind", "judged", "sep")
+
+
 class StoredSteps(Sequence[Step]):
     """Steps as they are stored, each made when somebody looks: what comes and goes in the native format never is.
 
     As a value it is the tuple of its steps.
     """
 
-    __slots__ = ("_made", "_stored")
+    __slots__ = ("_made", "_said", "_stored")
 
-    def __init__(self, stored: Sequence[dict[str, Any]]) -> None:
-        """``stored`` as `stored_json` gives them: text, kind, judged and sep, and alternatives where there are any."""
+    def __init__(self, stored: Sequence[dict[str, Any]], said: Sequence[Said] | None = None) -> None:
+        """``stored`` as `stored_json` gives them: text, kind, judged and sep, and alternatives where there are any.
+        ``said`` is what they say, where somebody has it at hand."""
         self._stored = stored
+        self._said = said
         self._made: tuple[Step, ...] | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -107,6 +115,11 @@ class StoredSteps(Sequence[Step]):
     def stored(self) -> Sequence[dict[str, Any]]:
         """What they are made of."""
         return self._stored
+
+    @property
+    def said(self) -> Sequence[Said]:
+        """What makes steps the same."""
+        return [_said_by(each) for each in self._stored] if self._said is None else self._said
 
     def _steps(self) -> tuple[Step, ...]:
         if self._made is None:
@@ -202,10 +215,9 @@ class SolutionRecord:
 
 def steps_hash(problem: ProblemText, steps: Sequence[Step]) -> bytes:
     """The content hash of a solution."""
-    if isinstance(steps, StoredSteps):
-        said = [[s["text"], s["kind"], s["judged"], s["sep"]] for s in steps.stored]
-    else:
-        said = [[s.text, s.kind, s.judged, s.sep] for s in steps]
+    said = (
+        steps.said if isinstance(steps, StoredSteps) else [(s.text, s.kind, s.judged, s.sep) for s in steps]
+    )
     if problem.images:
         return digest([problem.text, [image.src for image in problem.images], said])
     return digest([problem.text, said])

@@ -190,6 +190,14 @@ def test_a_generator_may_be_a_name() -> None:
     assert read(generator="a-model").generator == {"model": "a-model"}
 
 
+def test_a_problem_is_the_line_before_s_only_where_nothing_differs() -> None:
+    read(problem={"text": "p", "id": 1, "answer": "2"})
+
+    assert read(problem={"text": "p", "id": "1", "answer": "3"}).problem.answer == "3"
+    assert read(problem={"text": "p", "id": "1", "answer": "3", "level": 5}).meta == {"problem.level": 5}
+    refused("problem.id", problem={"text": "p", "id": True, "answer": "2"})
+
+
 def test_context_kinds_are_not_judged_unless_said() -> None:
     record = read(steps=[{"text": "a", "kind": "tool"}, {"text": "b", "judged": False}, {"text": "c"}])
 

@@ -12,7 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from annotator.core.codecs.base import ExportRow, ExportScore, InvalidRow, ReadOptions, Selection, Written
+from annotator.core.codecs.base import (
+    CAPS,
+    Caps,
+    ExportRow,
+    ExportScore,
+    InvalidRow,
+    ReadOptions,
+    Selection,
+    Written,
+)
 from annotator.core.codecs.fields import Fields
 from annotator.core.codecs.native_images import images_json, read_images
 from annotator.core.codecs.native_labels import NativeLabels, read_annotations, read_labels
@@ -35,6 +44,7 @@ meta
 _READ = frozenset(_FIELDS.split())
 _KNOWN, _MODES = _READ | EXPORT_ONLY, frozenset(Mode)
 _PROBLEM = frozenset({"id", "text", "answer", "solution", "domain", "subject", "images"})
+_TEXTS = frozenset({str, type(None)})
 
 
 class Native:
@@ -98,13 +108,16 @@ class Native:
         "meta": {"source": "sample"},
     }
 
+    #: A problem's JSON, how much it could hold, and what it was read as; one value, so that threads can share it.
+    _before: tuple[object, Caps, ProblemText] = (object(), CAPS, ProblemText(""))
+
     def sniff(self, row: Mapping[str, Any]) -> bool:
         return isinstance(row.get("problem"), dict) and bool({"steps", "solution"} & row.keys())
 
     def read(self, row: Mapping[str, Any], options: ReadOptions) -> tuple[SolutionRecord, ...]:
         fields, caps = Fields(row), options.caps
         meta = _meta(fields)
-        problem = _problem(fields, options, meta)
+        problem = self._problem(fields, options, meta)
         steps, unknown = read_steps(fields, options)
         if unknown:
             _keep(meta, unknown, "steps")
@@ -126,6 +139,18 @@ class Native:
             meta=meta,
         )
         return (record,)
+
+    def _problem(self, fields: Fields, options: ReadOptions, meta: dict[str, Any]) -> ProblemText:
+        """The solutions of a problem mostly stand together, and what was read of it a line before need not be again.
+        Kept are only those of texts alone, since true is no 1 though they are equal."""
+        value = fields.values.get("problem")
+        before, caps, problem = self._before
+        if value == before and caps is options.caps:
+            return problem
+        problem = _problem(fields, options, meta)
+        if value is not None and _PROBLEM.issuperset(value) and _TEXTS.issuperset(map(type, value.values())):
+            self._before = value, options.caps, problem
+        return problem
 
     def write(self, row: ExportRow, policies: Policies) -> Written:
         """One object with every field, absent ones null or empty, in the documented order."""

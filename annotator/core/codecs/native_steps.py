@@ -57,7 +57,7 @@ def _segmented(fields: Fields, options: ReadOptions) -> tuple[Step, ...]:
 def _usual(entries: Sequence[object], caps: Caps) -> StoredSteps | None:
     """Steps with nothing wrong or rare about any, or None: what nearly all rows of a large file are. They are kept as
     they came, since to make each and to take it apart again took a fifth of the reading."""
-    stored = []
+    stored, said = [], []
     for entry in entries:
         step = _filled(entry)
         if step is None:
@@ -70,7 +70,8 @@ def _usual(entries: Sequence[object], caps: Caps) -> StoredSteps | None:
         if not text or text.isspace() or len(text) > caps.step_chars or len(sep) > _MAX_SEP:
             return None
         stored.append(step)
-    return StoredSteps(stored)
+        said.append((text, kind, judged, sep))
+    return StoredSteps(stored, said)
 
 
 def _filled(entry: object) -> dict[str, Any] | None:
