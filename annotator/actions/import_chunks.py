@@ -70,17 +70,18 @@ def _ready(row: ImportRow, into: Into) -> Prepared | RowError:
     return made
 
 
-def write(rows: Sequence[Row], into: Into, wake_ups: int | None = None) -> Outcome:
+def write(rows: Sequence[Row], into: Into, all_new: bool = False, wake_ups: int | None = None) -> Outcome:
     """Write one chunk in the caller's transaction. Raises IntegrityError where somebody else wrote the same solution
     meanwhile: roll back and do it again.
 
-    One import writes to a project at a time, so that "is it there already?" has one answer. ``wake_ups`` workers are
-    told that there is something to score, or as many as usual.
+    One import writes to a project at a time, so that "is it there already?" has one answer. ``all_new`` doesn't ask it:
+    where a solution is there already, IntegrityError is raised as well. ``wake_ups`` workers are told that there is
+    something to score, or as many as usual.
     """
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_LOCK_CLASS, into.project.pk])
     prepared, refused = _prepare(rows, into)
-    solutions = _known([each.content_hash for each in prepared], into.project)
+    solutions = {} if all_new else _known([each.content_hash for each in prepared], into.project)
     fresh = _first_of_each(prepared, solutions)
     problems = _problems(fresh, into)
     written = _solutions(fresh, problems, into)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
@@ -271,7 +271,14 @@ def report_of(batch: ImportBatch) -> Report:
 
 
 def _step(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) -> Report:
-    """Write a chunk; once more where somebody else wrote one of its solutions at that moment."""
+    """Write a chunk; once more where somebody else wrote one of its solutions at that moment.
+
+    Where chunks went before and none of their solutions was known, it is first tried as if none of this one's were: to
+    look for each takes longer than to be refused once.
+    """
+    if report.position and not report.duplicates:
+        with suppress(IntegrityError), transaction.atomic():
+            return _write_chunk(chunk, into, report, rejects, all_new=True)
     for attempt in range(1, TRIES + 1):
         try:
             with transaction.atomic():
@@ -282,10 +289,12 @@ def _step(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) ->
     raise AssertionError("unreachable")
 
 
-def _write_chunk(chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None) -> Report:
+def _write_chunk(
+    chunk: _Chunk, into: Into, report: Report, rejects: Rejects | None, all_new: bool = False
+) -> Report:
     """The chunk's rows and, in the same transaction, how far the import is."""
     # The first chunk wakes several workers to score it, which then do what follows: each later one calls one more.
-    done = import_chunks.write(chunk.rows, into, wake_ups=1 if report.position else None)
+    done = import_chunks.write(chunk.rows, into, all_new, wake_ups=1 if report.position else None)
     after = report.with_(done, chunk.lines)
     held = ImportBatch.objects.select_for_update(no_key=True).only(
         "asked", "position", "state", "rejected_bytes"

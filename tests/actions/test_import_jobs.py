@@ -144,11 +144,11 @@ def test_an_import_that_broke_off_is_tried_again_from_where_it_was(
     batch = begun(project)
     write, calls = imports.import_chunks.write, []
 
-    def fail_at_the_second(*args: Any) -> Any:
+    def fail_at_the_second(*args: Any, **named: Any) -> Any:
         calls.append(args)
         if len(calls) == 2:
             raise RuntimeError("the disk is full")
-        return write(*args)
+        return write(*args, **named)
 
     monkeypatch.setattr(imports.import_chunks, "write", fail_at_the_second)
     tasks.run(claimed())

@@ -210,6 +210,19 @@ def test_an_import_that_broke_off_is_completed_by_running_it_again(
     assert counts(bring(project, *rows)) == (6, 4, 2, 0)
 
 
+def test_chunks_are_taken_for_new_until_one_holds_a_known_solution(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bring(project, native(5))
+    monkeypatch.setattr(imports, "CHUNK", 2)
+    known, asked = import_chunks._known, []
+    monkeypatch.setattr(import_chunks, "_known", lambda *args: asked.append(args) or known(*args))
+
+    assert counts(bring(project, *[native(n) for n in range(10)])) == (10, 9, 1, 0)
+    assert len(asked) == 1 + 3  # the first chunk, the third once it was refused, and all behind it
+    assert Solution.objects.count() == Problem.objects.count() == QueueRow.objects.count() == 10
+
+
 @pytest.mark.parametrize(("format_name", "error"), [("xml", UnknownFormat), ("auto", FormatNotDetected)])
 def test_a_format_that_is_not_known_leaves_no_trace(
     project: Project, format_name: str, error: type[Exception]
