@@ -54,14 +54,6 @@ def projects_of(user_id: int) -> Sequence[ProjectCard]:
         .values("project_id")
     )
     wanted = Count("pk", filter=Q(taken__lt=F("wanted")))
-    # A place is taken when somebody begins; the label is there when they hand it in.
-    held = Assignment.objects.filter(
-        project_id=OuterRef("project_id"),
-        state=Assignment.State.LIVE,
-        slot__isnull=False,
-        solution__queue_row__taken=F("solution__queue_row__wanted"),
-    )
-    held = held.order_by().values("project_id").annotate(n=Count("solution", distinct=True))
     seen = Assignment.objects.filter(solution_id=OuterRef("solution_id"), member_id=OuterRef(OuterRef("pk")))
     hidden = Gold.objects.filter(project_id=OuterRef("project_id")).usable(Gold.Use.HIDDEN)
     gold = hidden.order_by().values("project_id")
@@ -72,7 +64,7 @@ def projects_of(user_id: int) -> Sequence[ProjectCard]:
         .annotate(
             total=Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0),
             wanted=Coalesce(Subquery(rows.annotate(n=wanted).values("n")), 0),
-            held=Coalesce(Subquery(held.values("n")), 0),
+            held=Coalesce(Subquery(_held()), 0),
             unseen=Coalesce(Subquery(rows.filter(~Exists(seen)).annotate(n=wanted).values("n")), 0),
             gold=Coalesce(Subquery(gold.annotate(n=Count("pk")).values("n")), 0),
             gold_unseen=Coalesce(Subquery(gold.filter(~Exists(seen)).annotate(n=Count("pk")).values("n")), 0),
@@ -85,6 +77,19 @@ def projects_of(user_id: int) -> Sequence[ProjectCard]:
         .order_by("project__name", "pk")
     )
     return [_card(member) for member in members]
+
+
+def _held() -> Any:
+    """``n`` solutions of the outer row's project that are full but for labels which people are still at: a place is
+    taken when somebody begins, the label is there when they hand it in."""
+    live = Assignment.objects.filter(
+        project_id=OuterRef("project_id"),
+        state=Assignment.State.LIVE,
+        slot__isnull=False,
+        solution__queue_row__taken=F("solution__queue_row__wanted"),
+    )
+    counted = live.order_by().values("project_id").annotate(n=Count("solution", distinct=True))
+    return counted.values("n")
 
 
 def _card(member: Any) -> ProjectCard:
