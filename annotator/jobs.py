@@ -8,7 +8,7 @@ import logging
 import time
 import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -31,6 +31,15 @@ MAX_ATTEMPTS = 8
 SILENCE_SECONDS = 5.0
 #: Jobs written by one statement.
 TOGETHER = 1_000
+_ADD = (
+    "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error, due_at) "
+)
+#: The same job is queued already. This touches its row, so that a worker can't claim it before the data that this
+#: transaction writes are there.
+_UNLESS_QUEUED = (
+    "ON CONFLICT (kind, subject) WHERE state = 'queued' "
+    "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, EXCLUDED.due_at)"
+)
 _silent_until = 0.0
 
 
@@ -58,33 +67,26 @@ def enqueue(
     queue: str = "default",
     project_id: int | None = None,
     payload: Mapping[str, Any] | None = None,
-    announce: bool = True,
     after: timedelta = timedelta(0),
 ) -> None:
     """Add a job, unless the same one is queued and not yet claimed. Call it inside a transaction.
 
     ``after`` puts it off: what many changes ask for within that time is done once. The reconcile announces it.
-
-    The conflict branch touches the queued row, so a worker can't claim it before this transaction's data are there.
-    ``announce`` False wakes nobody: for all but a few of many jobs that are written together, since whoever wakes up
-    does all that is due.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error, due_at) "
-            "VALUES (%s, %s, %s, %s, %s::jsonb, 'queued', 0, '', statement_timestamp() + make_interval(secs => %s)) "
-            "ON CONFLICT (kind, subject) WHERE state = 'queued' "
-            "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, EXCLUDED.due_at)",
+            _ADD + "VALUES (%s, %s, %s, %s, %s::jsonb, 'queued', 0, '', "
+            "statement_timestamp() + make_interval(secs => %s)) " + _UNLESS_QUEUED,
             [kind, subject, queue, project_id, _json(payload or {}), after.total_seconds()],
         )
-    if announce and not after:
+    if not after:
         transaction.on_commit(lambda: wake(queue))
 
 
 def enqueue_many(
     *,
     kind: str,
-    queue: str,
+    queue: str = "default",
     project_id: int | None,
     wanted: Mapping[str, Mapping[str, Any]],
     wake_ups: int,
@@ -95,12 +97,10 @@ def enqueue_many(
     for first in range(0, len(listed), TOGETHER):
         with connection.cursor() as cursor:
             cursor.execute(
-                "INSERT INTO annotator_job (kind, subject, queue, project_id, payload, state, attempts, error, due_at) "
-                "SELECT %s, one ->> 'subject', %s, %s, one -> 'payload', 'queued', 0, '', statement_timestamp() "
-                "FROM jsonb_array_elements(%s::jsonb) AS one "
-                "ON CONFLICT (kind, subject) WHERE state = 'queued' "
-                "DO UPDATE SET payload = EXCLUDED.payload, due_at = least(annotator_job.due_at, EXCLUDED.due_at)",
-                [kind, queue, project_id, orjson.dumps(listed[first : first + TOGETHER]).decode()],
+                _ADD
+                + "SELECT %s, one ->> 'subject', %s, %s, one -> 'payload', 'queued', 0, '', statement_timestamp() "
+                "FROM jsonb_array_elements(%s::jsonb) AS one " + _UNLESS_QUEUED,
+                [kind, queue, project_id, _json(listed[first : first + TOGETHER])],
             )
     for _ in range(min(len(listed), wake_ups)):
         transaction.on_commit(lambda: wake(queue))
@@ -255,5 +255,5 @@ def _held(job: Claimed) -> QuerySet[Job]:
     return Job.objects.filter(pk=job.id, state=Job.State.CLAIMED, claim_token=job.token)
 
 
-def _json(value: Mapping[str, Any]) -> str:
+def _json(value: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> str:
     return orjson.dumps(value).decode()

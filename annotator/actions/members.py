@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from annotator.actions import access, queueing
 from annotator.actions.access import Actor, Verb
 from annotator.actions.projects import create_user, next_pseudonym
-from annotator.jobs import enqueue
+from annotator.jobs import enqueue_many
 from annotator.models import Assignment, AuditEvent, Invitation, Membership, Project, Role
 
 DAYS = 7
@@ -198,14 +198,8 @@ def set_state(member: Membership, state: Membership.State, reason: str) -> None:
 
 def recount(project_id: int, solution_ids: Iterable[int]) -> None:
     """Have the consensus of these solutions computed anew, in jobs."""
-    for number, solution_id in enumerate(sorted(set(solution_ids))):
-        enqueue(
-            kind="consensus.update",
-            subject=f"solution {solution_id}",
-            project_id=project_id,
-            payload={"solution_id": solution_id},
-            announce=number == 0,
-        )
+    wanted = {f"solution {pk}": {"solution_id": pk} for pk in sorted(set(solution_ids))}
+    enqueue_many(kind="consensus.update", project_id=project_id, wanted=wanted, wake_ups=1)
 
 
 def _locked(actor: Actor, member_id: int) -> Membership:
