@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotator.models import Annotation, Assignment, Gold, Membership, QueueRow, Role
+from annotator.queries.queue import held
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,9 @@ def projects_of(user_id: int) -> Sequence[ProjectCard]:
 
 
 def _held() -> Any:
-    """``n`` solutions of the outer row's project that are full but for labels which people are still at: a place is
-    taken when somebody begins, the label is there when they hand it in."""
-    live = Assignment.objects.filter(
-        project_id=OuterRef("project_id"),
-        state=Assignment.State.LIVE,
-        slot__isnull=False,
-        solution__queue_row__taken=F("solution__queue_row__wanted"),
-    )
-    counted = live.order_by().values("project_id").annotate(n=Count("solution", distinct=True))
+    """``n`` solutions of the outer row's project that are full but for labels which people are still at."""
+    full = held(OuterRef("project_id")).filter(solution__queue_row__taken=F("solution__queue_row__wanted"))
+    counted = full.order_by().values("project_id").annotate(n=Count("solution", distinct=True))
     return counted.values("n")
 
 

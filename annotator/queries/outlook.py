@@ -20,6 +20,7 @@ from annotator.models import (
     Problem,
     QueueRow,
 )
+from annotator.queries.queue import held
 
 PACE_DAYS = 7
 SHOWN = 50
@@ -115,8 +116,7 @@ def _forecast(project_id: int) -> Forecast:
     """At the pace of the last seven days, or of as many as there are: labels that count, and their active time."""
     rows = QueueRow.objects.filter(project_id=project_id)
     untaken = rows.aggregate(n=Sum(F("wanted") - F("taken")))["n"] or 0
-    held = Assignment.objects.filter(project_id=project_id, state=Assignment.State.LIVE, slot__isnull=False)
-    owed = untaken + held.count()
+    owed = untaken + held(project_id).count()
     now = timezone.now()
     recent = Annotation.objects.filter(
         member__project_id=project_id,

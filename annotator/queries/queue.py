@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Q, Subquery
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 
 from annotator.core.explaining import sentence
 from annotator.core.sampling import Route
@@ -74,9 +75,7 @@ def queue(project: Project) -> Queue:
         holdout=Count("pk", filter=Q(holdout=True)),
         ranked=Count("pk", filter=Q(ranked_by__isnull=False)),
     )
-    # A place is taken when somebody begins; the label is there when they hand it in.
-    held = Assignment.objects.filter(project=project, state=Assignment.State.LIVE, slot__isnull=False)
-    begun = QueueRow.objects.filter(pk__in=held.values("solution"), taken=F("wanted")).count()
+    begun = QueueRow.objects.filter(pk__in=held(project.pk).values("solution"), taken=F("wanted")).count()
     counts["started"], counts["done"] = counts["started"] + begun, counts["done"] - begun
     gold = Gold.objects.filter(project=project).aggregate(
         total=Count("pk"),
@@ -95,6 +94,12 @@ def queue(project: Project) -> Queue:
         total=counts["total"] + gold["total"],
         rows=_head(project, counts["pool"]),
     )
+
+
+def held(project_id: Any) -> QuerySet[Assignment]:
+    """The labels that people are at now, of a project or an outer row's: a place is taken when somebody begins, the
+    label is there when they hand it in."""
+    return Assignment.objects.filter(project_id=project_id, state=Assignment.State.LIVE, slot__isnull=False)
 
 
 def _headline(counts: dict[str, int]) -> str:
