@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from annotator.embedded import Services, ServicesUnavailable, hold, secret_key
-from tests.faults.test_startup import ROOT, fresh_environment, left_behind, port, var
+from tests.faults.test_startup import ROOT, begin_demo, fresh_environment, left_behind, port, var
 
 __all__ = ["port", "var"]  # fixtures
 PATIENCE = 40
@@ -141,14 +141,7 @@ def test_ctrl_c_ends_a_command_in_one_sentence(services: Services, var: Path) ->
 
 @pytest.mark.parametrize("after", ["run/keeper.lock", "postgres.new"])
 def test_ctrl_c_during_a_first_start_returns_when_nothing_is_left(var: Path, port: int, after: str) -> None:
-    starting = subprocess.Popen(
-        [sys.executable, "deploy/demo.py", "--port", str(port)],
-        cwd=ROOT,
-        env=fresh_environment(var),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    starting = begin_demo(var, port)
     assert soon((var / after).exists)
     starting.send_signal(signal.SIGINT)
     said = starting.communicate(timeout=PATIENCE)[0]

@@ -9,9 +9,6 @@ import os
 import re
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import urllib.request
 from collections.abc import Iterator
@@ -20,23 +17,15 @@ from pathlib import Path
 import pytest
 
 from tests.faults.test_breaker_services import keeper_of, soon
-from tests.faults.test_startup import ROOT, fresh_environment, left_behind, run
+from tests.faults.test_startup import ROOT, begin_demo, free_port, left_behind, run
 
 
 class Demo:
-    """A demo at work, started as a person's terminal would."""
+    """A demo at work."""
 
     def __init__(self, var: Path, port: int) -> None:
         self.var, self.address = var, f"http://127.0.0.1:{port}"
-        self.process = subprocess.Popen(
-            [sys.executable, "deploy/demo.py", "--port", str(port)],
-            cwd=ROOT,
-            env=fresh_environment(var),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
+        self.process = begin_demo(var, port)
         assert self.process.stdout is not None
         self.said = ""
         for line in self.process.stdout:
@@ -77,10 +66,7 @@ class Demos:
 def demos() -> Iterator[Demos]:
     if not (ROOT / "frontend" / "dist" / "app.js").exists():
         pytest.skip("the front-end is not built: run 'make setup'")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    made = Demos(Path(tempfile.mkdtemp(prefix="sm-")), port)
+    made = Demos(Path(tempfile.mkdtemp(prefix="sm-")), free_port())
     yield made
     made.end()
     shutil.rmtree(made.var, ignore_errors=True)

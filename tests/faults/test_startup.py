@@ -28,12 +28,29 @@ def var() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         found: int = probe.getsockname()[1]
     return found
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+def begin_demo(var: Path, port: int) -> subprocess.Popen[str]:
+    """As a person's terminal would."""
+    return subprocess.Popen(
+        [sys.executable, "deploy/demo.py", "--port", str(port)],
+        cwd=ROOT,
+        env=fresh_environment(var),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
 
 
 def fresh_environment(var: Path) -> dict[str, str]:
